@@ -15,6 +15,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
@@ -476,21 +477,21 @@ func TestWhoAmIByAncestry(t *testing.T) {
 // strict is a gate that refuses each message that contains the word "no".
 type strict struct{}
 
-func (strict) Ask(q mail.GateQuestion) mail.GateVerdict {
+func (strict) Ask(q policy.Question) policy.Verdict {
 	if strings.Contains(string(q.Message.Body), "no") {
-		return mail.GateVerdict{Rule: "test", Reason: "it says no", Next: "say yes"}
+		return policy.Verdict{Rule: "test", Reason: "it says no", Next: "say yes"}
 	}
-	return mail.GateVerdict{Pass: true}
+	return policy.Verdict{Pass: true}
 }
 
 // haltingGate is a gate that halts the swarm when it checks a message.
 type haltingGate struct{ store *dropbox.Store }
 
-func (g haltingGate) Ask(mail.GateQuestion) mail.GateVerdict {
+func (g haltingGate) Ask(policy.Question) policy.Verdict {
 	if err := g.store.Halt("now"); err != nil {
-		return mail.GateVerdict{Rule: "test", Reason: err.Error()}
+		return policy.Verdict{Rule: "test", Reason: err.Error()}
 	}
-	return mail.GateVerdict{Pass: true}
+	return policy.Verdict{Pass: true}
 }
 
 // If the swarm is halted after a message is claimed but before its notes are claimed, the

@@ -17,22 +17,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
-
-// ruled turns the real gate into a [mail.Gate], as the daemon does.
-type ruled struct{ *policy.Gate }
-
-func (g ruled) Ask(q mail.GateQuestion) mail.GateVerdict {
-	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
-	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
-}
 
 // newGated returns a field with a gate.
 func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 	f := newField(t, agents...)
-	f.gate = ruled{policy.NewGate(rules, nil)}
+	f.gate = policy.NewGate(rules, nil)
 	return f
 }
 
@@ -53,7 +44,7 @@ func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(
 		if err := who.Envelope(m); err != nil {
 			return err
 		}
-		v := f.gate.Ask(mail.GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
+		v := f.gate.Ask(policy.Question{Message: m, To: to, Proven: true, BeforeDelivery: true, Now: time.Now()})
 		if asked && v.Halt {
 			err = f.store.Threads().Halt(m.Thread, v.String())
 		}

@@ -39,7 +39,7 @@ type daemon struct {
 	logFile   io.Closer
 	socket    *socket
 	lock      *projectLock
-	gate      gate
+	gate      *policy.Gate
 	announcer *ircAnnouncer
 	irc       *ircService
 	webhooks  *hookService
@@ -163,7 +163,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	if !o.noTools {
 		tools = toolServer(program)
 	}
-	g := gate{policy.NewGate(client.PolicyOf(p.file), nil)}
+	g := policy.NewGate(client.PolicyOf(p.file), nil)
 	if err := g.Load(p.home.GateFile()); err != nil {
 		log.Warn("recent decisions could not be loaded: rates start from zero", "err", err)
 	}

@@ -204,8 +204,8 @@ type sessionGate struct {
 	file   string
 }
 
-func (g *sessionGate) Ask(q mail.GateQuestion) mail.GateVerdict {
-	asked := gate{policy.NewGate(g.policy, nil)}
+func (g *sessionGate) Ask(q policy.Question) policy.Verdict {
+	asked := policy.NewGate(g.policy, nil)
 	// If the file cannot be read, the rates start from 0, and all other rules still
 	// apply.
 	_ = asked.Load(g.file)

@@ -14,7 +14,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
 	"github.com/claude-swarm/claude-swarm/internal/git"
-	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
@@ -53,14 +52,6 @@ func recorder(audit *git.Audit) mail.Listener {
 		again = ended
 		return audit.Record(ctx)
 	}}
-}
-
-// A gate decides whether a message may pass, based on the policy and the recent decisions.
-type gate struct{ *policy.Gate }
-
-func (g gate) Ask(q mail.GateQuestion) mail.GateVerdict {
-	v := g.Gate.Ask(policy.Question{Message: q.Message, To: q.To, Proven: q.Proven, Suspects: q.Suspects, Halted: q.Halted, BeforeDelivery: q.BeforeDelivery, Now: q.At})
-	return mail.GateVerdict{Pass: v.Pass, Rule: string(v.Rule), Reason: v.Reason, Next: v.Next, Halt: v.Halt}
 }
 
 // ircOf returns the IRC section of a configuration after applying the options of this

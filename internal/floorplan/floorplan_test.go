@@ -34,7 +34,7 @@ var floors = map[string][]string{
 	"swarm/budget":          {"dropbox", "internal/durable", "swarm/journal", "swarm/runner", "internal/hours", "internal/screen"},
 	"swarm/turn":            {"streamjson", "window", "swarm/journal", "swarm/runner", "internal/durable", "internal/tokens", "internal/screen"},
 	"swarm/supervisor":      {"streamjson", "swarm/runner", "internal/screen"},
-	"swarm/mail":            {"dropbox", "dropbox/topic", "window", "internal/durable", "swarm/journal", "swarm/runner", "internal/permission", "internal/tokens", "internal/screen"},
+	"swarm/mail":            {"dropbox", "dropbox/topic", "window", "internal/durable", "swarm/journal", "swarm/runner", "internal/permission", "internal/tokens", "internal/screen", "internal/policy"},
 	"swarm/whisper":         {"streamjson", "internal/durable", "swarm/journal", "swarm/runner"},
 	"swarm/hold":            {"dropbox", "swarm/budget", "swarm/journal", "internal/hours", "internal/screen"},
 	"swarm":                 {"dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/hours", "internal/permission", "internal/screen", "swarm/hold"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -65,7 +66,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 		return "", nil
 	}
 	if ans.Refused != "" && in.Gate != nil {
-		return "", in.haltThread(m, in.Name, GateVerdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
+		return "", in.haltThread(m, in.Name, policy.Verdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
 		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered: "+Describe(m), fmt.Sprintf(
 			"%s was to answer %s, but the answer was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
 // Claim claims a message in new/. It returns nil if the message no longer exists there or
@@ -90,7 +91,7 @@ func (in *Inbox) skip(c *dropbox.Claim) (bool, error) {
 		in.Arrivals.Forget(c.ID)
 		return true, in.Box.File(c.Entry)
 	} else if why != "" {
-		return true, in.turnAway(c, GateVerdict{Rule: "over", Reason: "nobody is waiting for this answer: " + why, Next: "nothing; the agent will ask again if it needs to"})
+		return true, in.turnAway(c, policy.Verdict{Rule: "over", Reason: "nobody is waiting for this answer: " + why, Next: "nothing; the agent will ask again if it needs to"})
 	}
 	return in.gated(c)
 }

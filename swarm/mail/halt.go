@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 )
 
 // maxQuoted is the maximum size, in bytes, of the part of a message that an alert quotes.
@@ -14,7 +15,7 @@ const maxQuoted = 1 << 10
 
 // haltThread halts the conversation of a message to an agent or a person. It tells the lead
 // once, and quotes the message in the alert.
-func (in *Inbox) haltThread(m *dropbox.Message, to string, v GateVerdict) error {
+func (in *Inbox) haltThread(m *dropbox.Message, to string, v policy.Verdict) error {
 	if err := in.Store.Threads().Halt(m.Thread, v.String()); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (in *Inbox) lastWord(m *dropbox.Message, to string) error {
 	if in.Gate == nil {
 		return nil
 	}
-	v := in.Gate.Ask(GateQuestion{Message: m, To: to, Proven: true, BeforeDelivery: true, At: time.Now()})
+	v := in.Gate.Ask(policy.Question{Message: m, To: to, Proven: true, BeforeDelivery: true, Now: time.Now()})
 	if !v.Halt {
 		return nil // the gate judges everything else at the claim
 	}

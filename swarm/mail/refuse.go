@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -26,7 +27,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 		}
 		return true, in.GiveUp(c, fmt.Sprintf("passed on %d times: a loop", m.Hops))
 	}
-	q := GateQuestion{Message: m, To: in.Name, Proven: in.Proves(m), Suspects: suspects, At: time.Now()}
+	q := policy.Question{Message: m, To: in.Name, Proven: in.Proves(m), Suspects: suspects, Now: time.Now()}
 	halted, err := in.Store.Threads().Halted(m.Thread)
 	if err != nil {
 		return false, err
@@ -52,7 +53,7 @@ func (in *Inbox) gated(c *dropbox.Claim) (refused bool, err error) {
 
 // turnAway refuses a claimed message. It tells the sender, and keeps the message with the
 // reason. It can be repeated.
-func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
+func (in *Inbox) turnAway(c *dropbox.Claim, v policy.Verdict) error {
 	if err := in.tellRefused(c.Message, v); err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (in *Inbox) turnAway(c *dropbox.Claim, v GateVerdict) error {
 // tellRefused tells the sender that a message was refused. It tells an agent or a bridge
 // only once per conversation, and in a note, because a message that wakes the agent could
 // make it try again. It tells a person each time.
-func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
+func (in *Inbox) tellRefused(m *dropbox.Message, v policy.Verdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
