@@ -66,7 +66,7 @@ func testTheNight(t *testing.T) {
 	f := n.field
 	f.announcer = everywhere{}
 	f.restart.MaxMessages = 100
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, Rules: supervisor.Rules{SameCall: 3}}}
 	for i := range f.plan.Agents {
 		f.plan.Agents[i].Client.Stall = 2 * time.Second
 	}

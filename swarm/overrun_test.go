@@ -41,7 +41,7 @@ func pause(d time.Duration) runnertest.Step {
 
 // loops makes coder repeat one call in the turns on "the long task", and supervises it.
 func (f *field) loops(after int) {
-	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, InterruptAfter: after}}
+	f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, Rules: supervisor.Rules{SameCall: 3}, InterruptAfter: after}}
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		if !strings.Contains(turn.Prompt, "the long task") {
 			return []runnertest.Step{runnertest.Say("did it")}

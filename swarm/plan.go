@@ -92,7 +92,8 @@ type Options struct {
 	Files durable.Files
 }
 
-// A Plan is the part of a swarm that the configuration determines.
+// A Plan is the part of a swarm that the configuration determines. Package config reads its
+// parts: their tags are the configuration's keys.
 type Plan struct {
 	Agents []Spec
 	mail.Names
@@ -138,13 +139,15 @@ func (p Plan) supervision() supervisor.Settings {
 	return p.Supervisor.Settings
 }
 
-// Retention limits how much is kept in done/ and refused/. A zero value means no limit.
+// Retention limits how long messages stay in the folders done/ and refused/. Zero means
+// that everything is kept. The minimum of DoneDays is the number of days that the
+// duplicate guard looks back.
 type Retention struct {
-	Days int
-	MB   int64
+	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
+	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those in all mailboxes together take up more than this, in MB, but none younger than 7 days; 0 keeps them."`
 
-	RefusedDays int
-	RefusedMB   int64
+	RefusedDays int `key:"refused_days" zero:"to keep everything" default:"30" doc:"Refused messages are removed after this many days; 0 keeps them."`
+	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those in all mailboxes together take up more than this, in MB; 0 keeps them."`
 }
 
 // A Spec describes how one agent works. It does not change during a turn.
@@ -250,8 +253,9 @@ type TopicPolicy struct {
 	// ClaimTimeout is the time between two steps; 0 means 120 s, the value in the source
 	// document. In the first step the work is offered again as urgent. In the second step it
 	// is given to Fallback, if set. In the last step the daemon tells the lead.
-	ClaimTimeout time.Duration
-	Fallback     string // the fallback agent; "" and the lead mean no fallback
+	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent to claim it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, or the lead is notified if that is null."`
+	// Fallback is the fallback agent; "" and the lead mean no fallback.
+	Fallback string `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is notified."`
 }
 
 func (p TopicPolicy) claimTimeout() time.Duration {

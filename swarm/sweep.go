@@ -140,14 +140,14 @@ func (s *Swarm) tidy(now time.Time) {
 	}
 	p := s.Plan()
 	if p.Retention != (Retention{}) {
-		removed, err := s.store.Retain(p.Retention.Days, p.Retention.MB)
+		removed, err := s.store.Retain(p.Retention.DoneDays, int64(p.Retention.DoneMB))
 		if err != nil {
 			s.log.Warn("done/ could not be tidied", keyErr, err)
 		}
 		if removed > 0 {
 			s.log.Info("old messages were removed from done/", "messages", removed)
 		}
-		removed, err = s.store.RetainRefused(p.Retention.RefusedDays, p.Retention.RefusedMB)
+		removed, err = s.store.RetainRefused(p.Retention.RefusedDays, int64(p.Retention.RefusedMB))
 		if err != nil {
 			s.log.Warn("refused/ could not be tidied", keyErr, err)
 		}

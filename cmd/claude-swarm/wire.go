@@ -19,7 +19,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -94,7 +93,7 @@ func judgeDir(project string) string {
 func planOf(f *config.File) swarm.Plan {
 	plan := swarm.Plan{
 		Names:      mail.Names{Lead: f.Lead, LeadName: f.LeadName, CCLead: f.CCLead()},
-		Topics:     swarm.TopicPolicy{ClaimTimeout: f.Topics.ClaimTimeout, Fallback: f.Topics.Fallback},
+		Topics:     f.Topics,
 		MaxRunning: f.Running(),
 		MaxWarm:    f.MaxWarm,
 		Debounce:   f.Debounce,
@@ -103,19 +102,12 @@ func planOf(f *config.File) swarm.Plan {
 		Zone:         f.Zone(),
 		Budget:       budgetOf(f),
 		Editable:     f.Policy.Editable,
-		Log:          journal.LogPolicy{MaxSizeMB: f.Log.MaxSizeMB, MaxBackups: f.Log.MaxBackups, MaxAgeDays: f.Log.MaxAgeDays},
-		Retention: swarm.Retention{
-			Days: f.Retention.DoneDays, MB: int64(f.Retention.DoneMB),
-			RefusedDays: f.Retention.RefusedDays, RefusedMB: int64(f.Retention.RefusedMB),
-		},
+		Log:          f.Log,
+		Retention:    f.Retention,
 	}
 	if m := f.Supervisor; m.On() {
 		plan.Supervisor = &swarm.Supervision{
-			Settings: supervisor.Settings{
-				Window: m.Window, Interval: m.Interval, Threshold: m.Threshold, InterruptAfter: m.InterruptAfter,
-				SameCall: m.Rules.SameCall, SameError: m.Rules.SameError, StepsWithoutChange: m.Rules.NoChange,
-			},
-			Backend: m.Backend, Client: runner.Spec{Command: m.Command, Model: m.Model, Thinking: m.Thinking},
+			Settings: m.Settings, Backend: m.Backend, Client: runner.Spec{Command: m.Command, Model: m.Model, Thinking: m.Thinking},
 		}
 	}
 	if quiet, ok := f.QuietHours(); ok {
@@ -186,16 +178,11 @@ func specOf(f *config.File, a config.Agent) swarm.Spec {
 
 // budgetOf returns the swarm's caps.
 func budgetOf(f *config.File) budget.Rules {
-	amount := func(c config.Cap) budget.Amount { return budget.Of(c.USD, c.Turns, c.Time) }
-	b := f.Budget
-	rules := budget.Rules{
-		Billing: runner.Billing(b.Billing), Warn: b.Warn, Swarm: amount(b.Swarm.Day), Task: amount(b.Task),
-		Agents: make(map[string]budget.AgentRules, len(f.Agents)),
-	}
+	agents := make(map[string]budget.AgentCaps, len(f.Agents))
 	for _, a := range f.Agents {
-		rules.Agents[a.Name] = budget.AgentRules{Day: amount(a.Budget.Day), Turn: budget.Of(a.Budget.Turn, 0, 0)}
+		agents[a.Name] = a.Budget
 	}
-	return rules
+	return f.Budget.Rules(agents)
 }
 
 // channelsOf returns an agent's IRC channels.

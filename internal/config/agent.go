@@ -3,6 +3,8 @@ package config
 import (
 	"cmp"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 // An Agent is one agent with a value for every key. The value is taken from the agent's
@@ -65,7 +67,7 @@ type Agent struct {
 	Channels []string          `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out; {slug} means the project."`
 	Reread   []string          `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
 	Env      map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
-	Budget   AgentBudget       `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The maximum that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
+	Budget   budget.AgentCaps  `key:"budget" like:"{day: 8, turn: 2}" default:"{day: null, turn: null}" doc:"The maximum that this agent may spend, in place of budget.agent: {day: 8, turn: 2}. null removes a cap."`
 	EnvDrop  []string          `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
 
 	// A Heartbeat of 0 means no heartbeats.

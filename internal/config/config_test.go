@@ -14,6 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
 // write writes a configuration into a new folder and returns its path.
@@ -49,9 +53,10 @@ var strict = config.Policy{
 }
 
 // minded is the oversight of a file that sets none of the oversight keys.
-var minded = config.Oversight{Budget: config.Budget{Warn: 0.8}, Supervisor: config.Supervisor{
-	Backend: "claude", Thinking: "medium", Window: 20, Interval: 5, Threshold: 3, InterruptAfter: 10,
-	Rules: config.SupervisorRules{SameCall: 3, SameError: 3, NoChange: 30},
+var minded = config.Oversight{Budget: budget.Settings{Warn: 0.8}, Supervisor: config.Supervisor{
+	Backend: "claude", Thinking: "medium", Settings: supervisor.Settings{
+		Window: 20, Interval: 5, Threshold: 3, InterruptAfter: 10, Rules: supervisor.Rules{SameCall: 3, SameError: 3, StepsWithoutChange: 30},
+	},
 }}
 
 func TestNothingWrittenIsTheDefault(t *testing.T) {
@@ -71,9 +76,9 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 		Policy: strict,
 		IRC:    noIRC(dir),
 		Records: config.Records{
-			Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
-			Log:       config.Log{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
-			Retention: config.Retention{RefusedDays: 30, RefusedMB: 100},
+			Topics:    swarm.TopicPolicy{ClaimTimeout: 2 * time.Minute},
+			Log:       journal.LogPolicy{MaxSizeMB: 20, MaxBackups: 5, MaxAgeDays: 30},
+			Retention: swarm.Retention{RefusedDays: 30, RefusedMB: 100},
 		},
 		Oversight: minded,
 	}
@@ -162,15 +167,15 @@ supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: nu
 		Policy: strict,
 		IRC:    noIRC(dir),
 		Records: config.Records{
-			Topics:    config.Topics{ClaimTimeout: 2 * time.Minute},
-			Log:       config.Log{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
+			Topics:    swarm.TopicPolicy{ClaimTimeout: 2 * time.Minute},
+			Log:       journal.LogPolicy{MaxSizeMB: 1, MaxBackups: 2, MaxAgeDays: 3},
 			Audit:     config.Audit{Git: true},
-			Retention: config.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
+			Retention: swarm.Retention{DoneDays: 7, DoneMB: 9, RefusedDays: 5},
 		},
 		Oversight: config.Oversight{Supervisor: config.Supervisor{
-			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small", Window: 9, Interval: 4, Threshold: 2, InterruptAfter: 6,
-			Rules: config.SupervisorRules{SameCall: 9, NoChange: 2},
-		}, Budget: config.Budget{Warn: 0.8}},
+			Backend: "codex", Command: []string{filepath.Join(dir, "bin/judge"), "-v"}, Model: "small",
+			Settings: supervisor.Settings{Window: 9, Interval: 4, Threshold: 2, InterruptAfter: 6, Rules: supervisor.Rules{SameCall: 9, StepsWithoutChange: 2}},
+		}, Budget: budget.Settings{Warn: 0.8}},
 	}
 	if diff := cmp.Diff(want, load(t, path), unexported); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 )
 
 var (
@@ -23,7 +24,8 @@ var (
 )
 
 // A checker is a struct that needs checks which the tags of its fields cannot express. ok
-// is false if one of its fields has a problem.
+// is false if one of its fields has a problem. The checks of a type from another package are
+// methods of the reader; see [reader.keys].
 type checker interface {
 	check(r *reader, path string, ok bool)
 }
@@ -44,8 +46,11 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 			r.unknown(k, path, key, v.Type())
 		}
 	})
-	if c, ok := v.Addr().Interface().(checker); ok {
-		c.check(r, path, len(r.errs) == before)
+	switch ok := len(r.errs) == before; s := v.Addr().Interface().(type) {
+	case checker:
+		s.check(r, path, ok)
+	case *budget.Cap:
+		r.cap(s, path, ok)
 	}
 }
 

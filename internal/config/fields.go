@@ -10,9 +10,11 @@ import (
 	"sync"
 )
 
-// A field is one key of a struct. The tags of the struct's field describe it:
+// A field is one key of a struct. The struct is the type that uses the setting, often in
+// another package. The tags of the struct's field describe the key:
 //
-//	key      its name in the file
+//	key      its name in the file; ",inline" means a struct whose keys belong to the struct
+//	         around it, as those of an embedded struct without a key do
 //	also     another name of it
 //	is       names of rules for a text, see rules.go, and words that say how to read
 //	         the value. A raw text is not trimmed and may have several lines; empty allows the
@@ -37,7 +39,7 @@ import (
 type field struct {
 	key, also, what, zero, split, like, short, standard string
 
-	index       []int    // the index in the struct, through any embedded structs
+	index       []int    // the index in the struct, through the structs whose keys belong to it
 	is          []string // the names of rules, and the words listed above
 	words       []string // the allowed values of a string
 	least, most int
@@ -55,47 +57,64 @@ var kinds = map[reflect.Kind]string{
 	reflect.Slice: "list", reflect.Pointer: "list", reflect.Map: "keys with values", reflect.Struct: "keys with values",
 }
 
+// inline is the key tag of a struct whose keys belong to the struct around it.
+const inline = ",inline"
+
 // known contains the fields of each struct type, so that the tags are read only once.
 var known sync.Map
 
-// fieldsOf returns the keys of a struct and of the structs that it embeds, in order.
-func fieldsOf(t reflect.Type) (all []field) {
+// fieldsOf returns the keys of a struct, in the order of the struct's fields.
+func fieldsOf(t reflect.Type) []field {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
 	}
+	all := fieldsIn(t, nil)
+	known.Store(t, all)
+	return all
+}
+
+// fieldsIn returns the keys of a struct whose index in the outermost struct is outer.
+func fieldsIn(t reflect.Type, outer []int) (all []field) {
+	for i := range t.NumField() {
+		f, index := t.Field(i), append(slices.Clone(outer), i)
+		switch key := f.Tag.Get("key"); {
+		case key == inline, key == "" && f.Anonymous:
+			all = append(all, fieldsIn(f.Type, index)...)
+		case key != "":
+			all = append(all, fieldOf(f, index))
+		}
+	}
+	return all
+}
+
+// fieldOf reads the tags of one key.
+func fieldOf(declared reflect.StructField, index []int) field {
 	number := func(text string, otherwise int) int {
 		if n, err := strconv.Atoi(text); err == nil {
 			return n
 		}
 		return otherwise
 	}
-	for _, declared := range reflect.VisibleFields(t) {
-		tag := declared.Tag
-		f := field{
-			key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[declared.Type.Kind()]), zero: tag.Get("zero"),
-			split: tag.Get("split"), like: tag.Get("like"), short: tag.Get("short"), standard: tag.Get("default"), index: declared.Index,
-			least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
-		}
-		f.low, f.high = decimal(tag.Get("least"), 0), decimal(tag.Get("most"), math.MaxFloat64)
-		if is := tag.Get("is"); is != "" {
-			f.is = strings.Split(is, ",")
-		}
-		if from := tag.Get("from"); from != "" {
-			what, standard := kindsSay(from)
-			f.what, f.standard = cmp.Or(what, f.what), standard
-		}
-		_, f.told = tag.Lookup("doc")
-		if f.key == "" {
-			continue
-		}
-		f.null, f.auto = strings.HasSuffix(f.what, "null"), strings.HasSuffix(f.what, "auto")
-		if words := cmp.Or(tag.Get("of"), f.what); strings.Contains(words, " | ") && tag.Get("from") == "" {
-			f.words = strings.Split(strings.TrimSuffix(words, " | null"), " | ")
-		}
-		all = append(all, f)
+	tag := declared.Tag
+	f := field{
+		key: tag.Get("key"), also: tag.Get("also"), what: cmp.Or(tag.Get("type"), kinds[declared.Type.Kind()]), zero: tag.Get("zero"),
+		split: tag.Get("split"), like: tag.Get("like"), short: tag.Get("short"), standard: tag.Get("default"), index: index,
+		least: number(tag.Get("least"), 1), most: number(tag.Get("most"), math.MaxInt32),
 	}
-	known.Store(t, all)
-	return all
+	f.low, f.high = decimal(tag.Get("least"), 0), decimal(tag.Get("most"), math.MaxFloat64)
+	if is := tag.Get("is"); is != "" {
+		f.is = strings.Split(is, ",")
+	}
+	if from := tag.Get("from"); from != "" {
+		what, standard := kindsSay(from)
+		f.what, f.standard = cmp.Or(what, f.what), standard
+	}
+	_, f.told = tag.Lookup("doc")
+	f.null, f.auto = strings.HasSuffix(f.what, "null"), strings.HasSuffix(f.what, "auto")
+	if words := cmp.Or(tag.Get("of"), f.what); strings.Contains(words, " | ") && tag.Get("from") == "" {
+		f.words = strings.Split(strings.TrimSuffix(words, " | null"), " | ")
+	}
+	return f
 }
 
 // decimal returns the number in a tag, or otherwise if the tag is empty.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
+	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Name is the name of the configuration file.
@@ -49,39 +51,15 @@ type File struct {
 // Records determines which records of finished work are kept and for how long, and what
 // happens to published work.
 type Records struct {
-	Log       Log       `key:"log"`
-	Topics    Topics    `key:"topics"`
-	Audit     Audit     `key:"audit"`
-	Retention Retention `key:"retention"`
-}
-
-// Log limits the size of the agents' logs and of the recorded streams of their turns.
-type Log struct {
-	MaxSizeMB  int `key:"max_size_mb" default:"20" doc:"The log of an agent is rotated when it reaches this size, in MB."`
-	MaxBackups int `key:"max_backups" default:"5" doc:"How many rotated logs are kept for each agent."`
-	MaxAgeDays int `key:"max_age_days" default:"30" doc:"Rotated logs and the recorded streams of turns are removed after this many days."`
-}
-
-// Topics contains the rules for unclaimed published work.
-type Topics struct {
-	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent to claim it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, or the lead is notified if that is null."`
-	Fallback     string        `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is notified."`
+	Log       journal.LogPolicy `key:"log"`
+	Topics    swarm.TopicPolicy `key:"topics"`
+	Audit     Audit             `key:"audit"`
+	Retention swarm.Retention   `key:"retention"`
 }
 
 // Audit determines where finished turns are recorded in addition to the mailboxes.
 type Audit struct {
 	Git bool `key:"git" doc:"Record every finished turn as a commit on the branch dead-drop of the repository that holds the mailboxes. Your own branch, index and hooks are not touched, and nothing is pushed."`
-}
-
-// Retention limits how long messages stay in the folders done/ and refused/. Zero means
-// that everything is kept. The minimum of DoneDays is the number of days that the
-// duplicate guard looks back.
-type Retention struct {
-	DoneDays int `key:"done_days" least:"7" zero:"to keep everything" doc:"Finished messages are removed after this many days, at least 7; 0 keeps them."`
-	DoneMB   int `key:"done_mb" zero:"to keep everything" doc:"The oldest finished messages are removed when those in all mailboxes together take up more than this, in MB, but none younger than 7 days; 0 keeps them."`
-
-	RefusedDays int `key:"refused_days" zero:"to keep everything" default:"30" doc:"Refused messages are removed after this many days; 0 keeps them."`
-	RefusedMB   int `key:"refused_mb" zero:"to keep everything" default:"100" doc:"The oldest refused messages are removed when those in all mailboxes together take up more than this, in MB; 0 keeps them."`
 }
 
 // Running returns how many turns may run at once: MaxRunning, or the result of

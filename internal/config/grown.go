@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/permission"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -30,7 +31,7 @@ func Grown(old, new *File) []string {
 	g.cap("budget.swarm.day", old.Budget.Swarm.Day, new.Budget.Swarm.Day)
 	g.cap("budget.task", old.Budget.Task, new.Budget.Task)
 	if old.Budget.Billing != new.Budget.Billing {
-		g.changed("budget.billing", old.Budget.Billing, new.Budget.Billing)
+		g.changed("budget.billing", string(old.Budget.Billing), string(new.Budget.Billing))
 	}
 	g.policy(&old.Policy, &new.Policy)
 	for _, a := range new.Agents {
@@ -129,7 +130,7 @@ func (g *growth) agent(old, new *Agent) {
 }
 
 // cap compares two caps, unit by unit.
-func (g *growth) cap(key string, old, new Cap) {
+func (g *growth) cap(key string, old, new budget.Cap) {
 	limit(g, key, old.USD, new.USD, number)
 	limit(g, key+".turns", old.Turns, new.Turns, strconv.Itoa)
 	limit(g, key+".time", old.Time, new.Time, time.Duration.String)

@@ -12,7 +12,7 @@ type dollarCap struct {
 // money refuses caps in US dollars for agents whose client does not stop at a cap. Most
 // such clients do not even report the cost of their turns.
 func (r *reader) money(f *File) {
-	if f.Budget.Billing == string(runner.BillingSubscription) {
+	if f.Budget.Billing == runner.BillingSubscription {
 		return
 	}
 	for i := range f.Agents {

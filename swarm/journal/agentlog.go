@@ -73,9 +73,11 @@ func (d *AgentLog) Close() {
 }
 
 // LogPolicy limits each agent's log, and how long the streams of its turns are kept. Zero
-// values mean 20 MB, 5 backups and 30 days.
+// values mean 20 MB, 5 backups and 30 days. The tags are those of the configuration's keys.
 type LogPolicy struct {
-	MaxSizeMB, MaxBackups, MaxAgeDays int
+	MaxSizeMB  int `key:"max_size_mb" default:"20" doc:"The log of an agent is rotated when it reaches this size, in MB."`
+	MaxBackups int `key:"max_backups" default:"5" doc:"How many rotated logs are kept for each agent."`
+	MaxAgeDays int `key:"max_age_days" default:"30" doc:"Rotated logs and the recorded streams of turns are removed after this many days."`
 
 	// Open opens an agent's log; nil means a file that is rotated according to the other
 	// fields. Only tests set this field, because the rotation starts a goroutine that never

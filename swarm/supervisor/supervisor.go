@@ -7,21 +7,29 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
-// Settings determine when an agent is considered stuck. 0 disables a rule.
+// Settings determine when an agent is considered stuck. The tags are those of the
+// configuration's keys; see package config.
 type Settings struct {
-	Window int // number of steps remembered for the agent and for each sub-agent
+	// Window is the number of steps remembered for the agent and for each sub-agent.
+	Window int `key:"window_size" most:"200" default:"20" doc:"How many steps are judged. A step is one message of the agent with the results of its tool calls."`
 	// Interval is the number of steps after which the judge is asked. Without a judge, this
 	// number of steps without a finding counts as a clean verdict.
-	Interval  int
-	Threshold int // number of consecutive bad verdicts that lead to an escalation
+	Interval int `key:"eval_interval" most:"200" default:"5" doc:"The model judges after this many steps. Without a model, this many steps without a finding are a clean verdict."`
+	// Threshold is the number of consecutive bad verdicts that lead to an escalation.
+	Threshold int `key:"escalation_threshold" most:"20" default:"3" doc:"How many bad verdicts in a row escalate: you are notified, and the agent is paused. For earlier bad verdicts, the agent only gets a whisper."`
 
 	// InterruptAfter is the number of steps that an agent may take in its turn after an
-	// escalation. Then OnOverrun is called.
-	InterruptAfter int
+	// escalation. Then OnOverrun is called. If it is 0, the turn is not interrupted.
+	InterruptAfter int `key:"interrupt_after" type:"number or null" zero:"to switch it off" most:"1000" default:"10" doc:"After an escalation, the agent's running turn is interrupted when it has taken this many more steps, or after 2 minutes; the session stays, and the message waits. null: the turn goes on to its end."`
 
-	SameCall           int // number of steps with the same call and result, and no file change in between
-	SameError          int // number of steps with the same failure
-	StepsWithoutChange int // number of steps in which an agent that may write does not change a file
+	Rules `key:"rules" default:"{same_call: 3, same_error: 3, steps_without_change: 30}" doc:"When an agent counts as stuck: in how many steps the same call has the same result, or the same failure, or no file is changed; see docs/supervisor.md. 0 switches a rule off; with all of them off and no model, nothing is supervised."`
+}
+
+// Rules contains the limits of the rules, in steps. A limit of 0 disables its rule.
+type Rules struct {
+	SameCall           int `key:"same_call" least:"2" most:"200" zero:"to switch it off" default:"3"`  // with the same call and result, and no file change in between
+	SameError          int `key:"same_error" least:"2" most:"200" zero:"to switch it off" default:"3"` // with the same failure
+	StepsWithoutChange int `key:"steps_without_change" least:"2" zero:"to switch it off" default:"30"` // in which an agent that may write does not change a file
 }
 
 // Options contains the settings and functions of a Supervisor. A Supervisor acts only

@@ -150,9 +150,9 @@ func TestRulesCanBeOff(t *testing.T) {
 		t.Errorf("all off: %q", h.rungs())
 	}
 	for name, s := range map[string]supervisor.Settings{
-		"same_call 5":  {Window: 20, Interval: 5, Threshold: 9, SameCall: 5},
-		"same_error 5": {Window: 20, Interval: 5, Threshold: 9, SameError: 5},
-		"changes 6":    {Window: 20, Interval: 5, Threshold: 9, StepsWithoutChange: 6},
+		"same_call 5":  {Window: 20, Interval: 5, Threshold: 9, Rules: supervisor.Rules{SameCall: 5}},
+		"same_error 5": {Window: 20, Interval: 5, Threshold: 9, Rules: supervisor.Rules{SameError: 5}},
+		"changes 6":    {Window: 20, Interval: 5, Threshold: 9, Rules: supervisor.Rules{StepsWithoutChange: 6}},
 	} {
 		lines := map[string]string{"same_call 5": fails, "same_error 5": fails, "changes 6": "Grep `a#` = #"}
 		n := map[string]int{"same_call 5": 5, "same_error 5": 5, "changes 6": 6}[name]
@@ -167,7 +167,7 @@ func TestRulesCanBeOff(t *testing.T) {
 
 // A loop is detected if it fits in the window.
 func TestTheWindow(t *testing.T) {
-	s := supervisor.Settings{Window: 5, Interval: 50, Threshold: 3, SameCall: 3}
+	s := supervisor.Settings{Window: 5, Interval: 50, Threshold: 3, Rules: supervisor.Rules{SameCall: 3}}
 	loop := func(between int) recording {
 		var lines []string
 		for i := range 3 {

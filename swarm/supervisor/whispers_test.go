@@ -9,7 +9,7 @@ import (
 )
 
 // usual contains the configuration's default settings.
-var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, SameCall: 3, SameError: 3, StepsWithoutChange: 30}
+var usual = supervisor.Settings{Window: 20, Interval: 5, Threshold: 3, Rules: supervisor.Rules{SameCall: 3, SameError: 3, StepsWithoutChange: 30}}
 
 // heard collects the whispers and escalations of a supervisor.
 type heard struct {
