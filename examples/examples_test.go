@@ -41,7 +41,7 @@ func TestProjectsLoad(t *testing.T) {
 				t.Errorf("CheckFolders: %v", err)
 			}
 			for _, a := range f.Agents {
-				if a.System == "" || a.PermissionMode == "bypassPermissions" {
+				if a.Client.System == "" || a.Client.PermissionMode == "bypassPermissions" {
 					t.Errorf("agent %s is not a good example: %+v", a.Name, a)
 				}
 			}
@@ -90,11 +90,11 @@ func TestReviewersOnlyRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, _ := f.Agent(agent)
-		if a.AllowedTools == nil {
+		if a.Client.AllowedTools == nil {
 			t.Errorf("%s in %s may use all tools", agent, project)
 			continue
 		}
-		for _, tool := range *a.AllowedTools {
+		for _, tool := range *a.Client.AllowedTools {
 			if slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"}, tool) {
 				t.Errorf("%s in %s may use %s", agent, project, tool)
 			}

@@ -61,10 +61,9 @@ func (a *agent) settings() turn.Settings {
 		client.Unsorted = a.unsorted.Of(a.kind())
 	}
 	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
-	return turn.Settings{
-		Backend: s.Backend, Client: client, Env: s.Env, EnvDrop: s.EnvDrop,
-		Session: s.Session, Linger: s.Linger, WindowTokens: s.windowTokens(), Tools: s.Tools, Editable: a.plan().Editable,
-	}
+	settings := s.Settings
+	settings.Client, settings.WindowTokens, settings.Editable = client, s.windowTokens(), a.plan().Editable
+	return settings
 }
 
 // kind describes the agent's kind of client.

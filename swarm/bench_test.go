@@ -102,9 +102,11 @@ func workOff(b *testing.B, dir string, n int) (first, all time.Duration) {
 	defer cancel()
 	syscall.Sync()
 	began = time.Now()
+	coder := swarm.Spec{Name: "coder"}
+	coder.Client.Dir = dir
 	s, err := swarm.New(swarm.Options{
 		Project: dir, Store: store, Backends: map[string]runner.Backend{"claude": backend},
-		Plan: swarm.Plan{Agents: []swarm.Spec{{Name: "coder", Client: runner.Spec{Dir: dir}}}},
+		Plan: swarm.Plan{Agents: []swarm.Spec{coder}},
 	})
 	if err != nil {
 		b.Fatal(err)

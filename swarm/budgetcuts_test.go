@@ -71,7 +71,7 @@ func budgetVictimMain() int {
 	s, err := swarm.New(swarm.Options{
 		Project: dir, Store: store, Sweep: 100 * time.Millisecond, Restart: quick,
 		Files:    durable.Files{Step: func(durable.Step) error { return count() }},
-		Plan:     swarm.Plan{Agents: []swarm.Spec{{Name: "coder", Backend: "scripted", Client: runner.Spec{Dir: dir}}}, Budget: cutBudget()},
+		Plan:     swarm.Plan{Agents: []swarm.Spec{scripted("coder", dir)}, Budget: cutBudget()},
 		Backends: map[string]runner.Backend{"scripted": &runnertest.Scripted{Script: cutScript}},
 	})
 	if err != nil {

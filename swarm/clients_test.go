@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/claude"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // newClientField returns a field whose clients are stand-ins for the CLI. Each turn runs
@@ -49,8 +50,8 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 	}
 	var specs []swarm.Spec
 	for _, name := range names {
-		specs = append(specs, swarm.Spec{
-			Name: name, Backend: "claude", RetryDelay: time.Hour,
+		specs = append(specs, swarm.Spec{Name: name, AgentSettings: swarm.AgentSettings{RetryDelay: time.Hour, Settings: turn.Settings{
+			Backend: "claude",
 			Client: runner.Spec{
 				Command: []string{self}, Dir: dir, PermissionMode: "acceptEdits",
 				Timeout: 12 * time.Hour, // until the test gives up first
@@ -58,7 +59,7 @@ func clientSpecs(t interface{ Fatal(...any) }, dir, home string, names ...string
 			// Without GORACE, a program that is built with the race detector sleeps for a
 			// second before it exits.
 			Env: map[string]string{asClient: "1", "HOME": home, "ANTHROPIC_API_KEY": "sk-ant-test", "GORACE": "atexit_sleep_ms=0", "STANDIN_LOG": filepath.Join(home, "turns.log")},
-		})
+		}}})
 	}
 	return specs
 }

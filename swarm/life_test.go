@@ -444,7 +444,7 @@ func TestReload(t *testing.T) {
 	f.answer(f.send("coder", "work"))
 	p := swarm.Plan{Debounce: f.plan.Debounce, Agents: slices.Clone(f.plan.Agents[:1])}
 	p.Agents[0].Role = "boss"
-	p.Agents = append(p.Agents, swarm.Spec{Name: "tester", Backend: "scripted", Client: runner.Spec{Dir: f.dir}})
+	p.Agents = append(p.Agents, scripted("tester", f.dir))
 	c, err := f.daemon.Reload(p)
 	if err != nil {
 		t.Fatal(err)

@@ -152,32 +152,39 @@ type Retention struct {
 
 // A Spec describes how one agent works. It does not change during a turn.
 type Spec struct {
-	Name    string
-	Role    string
-	Zone    string
-	Tags    []string // words that describe the agent's skills; other agents use them as addresses
-	Backend string   // key of Options.Backends; "" means the only backend
-	// Client contains the settings for the backend: command, folder, system prompt,
-	// model, permissions, time limits.
-	Client runner.Spec
+	Name string
+	AgentSettings
 	// AllTools gives the client also the tools that this version of claude-swarm does not
 	// know ([runner.Kind].Unsorted).
-	AllTools bool
+	AllTools    bool
+	Permissions permission.Rules // rules for the client's permission requests, if it asks (runner.Kind.Asks)
+	Hours       hours.Hours      // hours in which the agent begins turns; the zero value means always
+}
 
-	WindowTokens int           // size of the window, in tokens of 4 bytes; 0 means 100,000
-	RetryDelay   time.Duration // first wait after a failed turn; 0 means 30 s
-	MaxFailures  int           // number of failures after which a message is given up; 0 means 3
-	Session      turn.SessionMode
-	Linger       time.Duration     // how long a client waits for mail if Session is resume; 0 means that it does not wait
-	Channels     []string          // the agent's IRC channels, main channel first; empty means Plan.IRC
-	Reread       []string          // files that the prompt tells the agent to read first
-	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables removed from that environment: names, or prefixes that end with *
-	Tools        bool              // the client gets the tools of Options.Tools
-	Permissions  permission.Rules  // rules for the client's permission requests, if it asks (runner.Kind.Asks)
-	Hours        hours.Hours       // hours in which the agent begins turns; the zero value means always
-	Heartbeat    Heartbeat
-	Attached     bool // a person's own session handles its mail (mail.Attached); the daemon runs no turns for it
+// AgentSettings are the settings of an agent that the daemon uses as they are in the
+// configuration. The tags are those of the configuration's keys; see package config.
+type AgentSettings struct {
+	Role string `key:"role" is:"empty" doc:"What the agent is for, one line. The agent itself and the other agents read this."`
+	Zone string `key:"zone" is:"empty" doc:"The part of the project that the agent is responsible for, one line."`
+	// Tags describe the agent's skills. They are also addresses: @TAG means every agent with
+	// that tag.
+	Tags []string `key:"tags" is:"tag,once" doc:"Words for what the agent is good at: [frontend, go]. They are shown to the other agents, and @frontend is the address of every agent with that tag: \x60claude-swarm send @frontend TEXT\x60. A tag has the same form as an agent's name, but must not be the name of an agent."`
+	// Settings are those of the agent's turns: the backend; the client's command, folder,
+	// system prompt, model, permissions and time limits; the environment; the session. A
+	// WindowTokens of 0 means 100,000. Tools are those of Options.Tools.
+	turn.Settings
+	// RetryDelay is the first wait after a failed turn; 0 means 30 s.
+	RetryDelay time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with each further failure, up to 10 minutes."`
+	// MaxFailures is the number of failures after which a message is given up; 0 means 3.
+	MaxFailures int `key:"max_failures" default:"3" doc:"How many times one message may fail before it becomes a dead letter and its sender is notified."`
+	// Channels are the agent's IRC channels, main channel first; empty means Plan.IRC.
+	Channels []string `key:"channels" is:"word,channel,once" doc:"The channels of the agent on IRC: [shop-api]. Its lines, and the copies of its mail, go to the first unless they name another; people speak to it there, or privately. []: the project's channel, and people speak to it in every channel. The # may be left out; {slug} means the project."`
+	// Reread lists files that the prompt tells the agent to read first.
+	Reread    []string  `key:"reread" doc:"Files that the agent reads at the beginning of every turn, relative to cwd."`
+	Heartbeat Heartbeat `key:",inline"`
+	// Attached means that a person's own session handles the agent's mail ([mail.Attached]).
+	// The daemon runs no turns for it.
+	Attached bool `key:"attached" doc:"The agent is a Claude Code session that a person runs, attached with claude-swarm attach. The daemon runs no turns for it; its mail waits for that session."`
 }
 
 func (s Spec) maxFailures() int {
@@ -319,6 +326,9 @@ func deeper(level string) string {
 // A Heartbeat configures the prompts that an idle agent gets. The zero value means no
 // prompts.
 type Heartbeat struct {
-	After time.Duration // idle time before the first prompt; the wait then doubles up to longestBeat
-	Text  string        // text of the prompt; "" means [mail.HeartbeatText]
+	// After is the idle time before the first prompt; the wait then doubles up to
+	// longestBeat.
+	After time.Duration `key:"heartbeat" is:"switch" zero:"for none" type:"time span, true or null" doc:"Prompt the agent when it has been idle for this long without any mail; true is 30s. Each further prompt waits twice as long, up to an hour, until mail arrives. Such a turn costs as much as any other. null and false mean none. See docs/hours.md."`
+	// Text is the text of the prompt; "" means [mail.HeartbeatText].
+	Text string `key:"heartbeat_prompt" is:"raw" type:"text or null" doc:"What the heartbeat tells the agent; null means a request to continue any work that it has put aside."`
 }

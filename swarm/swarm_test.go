@@ -78,6 +78,12 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
+// scripted returns an agent whose turns the scripted backend runs in a folder.
+func scripted(name, dir string) (s swarm.Spec) {
+	s.Name, s.Backend, s.Client.Dir = name, "scripted", dir
+	return s
+}
+
 // newFieldIn is like newField, but uses an existing folder.
 func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	t.Helper()
@@ -91,7 +97,9 @@ func newFieldIn(t *testing.T, dir string, agents ...string) *field {
 	}
 	f := &field{t: t, dir: dir, store: store, backend: &runnertest.Scripted{}, restart: quick, sweep: 100 * time.Millisecond, log: &syncLog{}}
 	for _, name := range agents {
-		f.plan.Agents = append(f.plan.Agents, swarm.Spec{Name: name, Backend: "scripted", RetryDelay: 10 * time.Millisecond, Client: runner.Spec{Dir: dir}})
+		spec := scripted(name, dir)
+		spec.RetryDelay = 10 * time.Millisecond
+		f.plan.Agents = append(f.plan.Agents, spec)
 		if err := store.MakeMailbox(name); err != nil {
 			t.Fatal(err)
 		}

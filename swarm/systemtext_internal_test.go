@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // golden compares got with a file in testdata; with UPDATE=1 it rewrites the file.
@@ -33,10 +32,11 @@ func golden(t *testing.T, name, got string) {
 
 func TestSystemTextGolden(t *testing.T) {
 	all := []Spec{
-		{Name: "coder", Role: "coder", Zone: "internal/…", Client: runner.Spec{System: "You are coder.\n"}},
-		{Name: "reviewer", Role: "reviewer", Zone: "Code review"},
+		{Name: "coder", AgentSettings: AgentSettings{Role: "coder", Zone: "internal/…"}},
+		{Name: "reviewer", AgentSettings: AgentSettings{Role: "reviewer", Zone: "Code review"}},
 		{Name: "tester"},
 	}
+	all[0].Client.System = "You are coder.\n"
 	golden(t, "prompt/system.txt", systemText(all[0], Plan{Agents: all}, "/home/dev/project/.dead-drop/coder"))
 	golden(t, "prompt/system-led.txt", systemText(all[0], Plan{Agents: all, Names: mail.Names{Lead: "reviewer"}}, "/home/dev/project/.dead-drop/coder"))
 	golden(t, "prompt/system-lead.txt", systemText(all[1], Plan{Agents: all, Names: mail.Names{Lead: "reviewer"}}, "/home/dev/project/.dead-drop/reviewer"))

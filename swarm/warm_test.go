@@ -161,7 +161,7 @@ func TestWhatEndsAClientThatWaits(t *testing.T) {
 		}},
 		"other settings":             {reload(func(p *swarm.Plan) { p.Agents[0].Client.Model = "other" }), nil},
 		"another environment":        {reload(func(p *swarm.Plan) { p.Agents[0].Env = map[string]string{"A": "b"} }), nil},
-		"another agent beside it":    {reload(func(p *swarm.Plan) { p.Agents = append(p.Agents, swarm.Spec{Name: "tester", Backend: "scripted"}) }), nil},
+		"another agent beside it":    {reload(func(p *swarm.Plan) { p.Agents = append(p.Agents, scripted("tester", "")) }), nil},
 		"no linger any more":         {reload(func(p *swarm.Plan) { p.Agents[0].Linger = 0 }), nil},
 		"a session for each message": {reload(func(p *swarm.Plan) { p.Agents[0].Session = turn.SessionFresh }), nil},
 		"the agent is taken out":     {reload(func(p *swarm.Plan) { p.Agents[0].Name = "tester" }), reload(func(*swarm.Plan) {})},

@@ -121,8 +121,8 @@ func clientToTest(c *cli.Context) ([]string, error) {
 	}
 	var commands [][]string
 	for _, a := range p.file.Agents {
-		if a.Backend == kind.Name && !slices.ContainsFunc(commands, func(c []string) bool { return slices.Equal(c, a.Command) }) {
-			commands = append(commands, a.Command)
+		if a.Backend == kind.Name && !slices.ContainsFunc(commands, func(c []string) bool { return slices.Equal(c, a.Client.Command) }) {
+			commands = append(commands, a.Client.Command)
 		}
 	}
 	switch len(commands) {

@@ -58,10 +58,10 @@ func TestDemoParts(t *testing.T) {
 		if got := coder.Env["ANTHROPIC_BASE_URL"]; got != api {
 			t.Errorf("%s: ANTHROPIC_BASE_URL = %q, want %q", name, got, api)
 		}
-		if diff := cmp.Diff(s.client.command, coder.Command); diff != "" {
+		if diff := cmp.Diff(s.client.command, coder.Client.Command); diff != "" {
 			t.Errorf("%s: command (-want +got):\n%s", name, diff)
 		}
-		if _, ok := file.Agent("reviewer"); !ok || coder.AllowedTools != nil {
+		if _, ok := file.Agent("reviewer"); !ok || coder.Client.AllowedTools != nil {
 			t.Errorf("%s: the agents are not the ones of the demo", name)
 		}
 	}

@@ -87,7 +87,9 @@ func runScripted(t *testing.T, p *project, store *dropbox.Store, tasks map[strin
 		if name == "coder" {
 			backend = "codex"
 		}
-		plan.Agents = append(plan.Agents, swarm.Spec{Name: name, Backend: backend, Client: runner.Spec{Dir: p.dir}})
+		spec := swarm.Spec{Name: name}
+		spec.Backend, spec.Client.Dir = backend, p.dir
+		plan.Agents = append(plan.Agents, spec)
 	}
 	if err := store.MakeMailbox(dropbox.Lead); err != nil {
 		t.Fatal(err)

@@ -178,6 +178,8 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	defer store.Close()
 	announcer := newIRCAnnouncer(p.file.IRC)
 	advice := announcer.advice(p.home, slog.New(slog.DiscardHandler))
+	session := swarm.Spec{Name: name}
+	session.Tools, session.Attached = true, true
 	s, err := mail.OpenAttached(p.home, store, name, mail.AttachedOptions{
 		Backend: h.agent.Backend,
 
@@ -185,7 +187,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 		Announcer: announcer,
 
 		Names:  mail.Names{LeadName: p.file.LeadName, CCLead: p.file.CCLead()},
-		Advise: func() string { return advice(swarm.Spec{Name: name, Tools: true, Attached: true}) },
+		Advise: func() string { return advice(session) },
 	})
 	if err != nil {
 		return err

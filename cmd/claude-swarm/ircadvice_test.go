@@ -47,7 +47,8 @@ func TestAdviceToReadChannels(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		spec := swarm.Spec{Name: "coder", Tools: test.tools}
+		spec := swarm.Spec{Name: "coder"}
+		spec.Tools = test.tools
 		if test.denied != nil {
 			spec.Client = runner.Spec{DisallowedTools: &test.denied}
 		}

@@ -129,7 +129,7 @@ func openCaller(ctx context.Context, path string) (*mcpserver.Caller, error) {
 func planForTools(file *config.File) swarm.Plan {
 	plan := swarm.Plan{Names: mail.Names{Lead: file.Lead, LeadName: file.LeadName}}
 	for _, a := range file.Agents {
-		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, Role: a.Role, Zone: a.Zone, Tags: a.Tags, Backend: a.Backend, Attached: a.Attached, Client: runner.Spec{Dir: a.Cwd}})
+		plan.Agents = append(plan.Agents, swarm.Spec{Name: a.Name, AgentSettings: a.AgentSettings})
 	}
 	return plan
 }
@@ -138,7 +138,7 @@ func planForTools(file *config.File) swarm.Plan {
 func foldersOf(file *config.File, name string) []string {
 	folders := []string{file.ProjectDir}
 	if a, ok := file.Agent(name); ok {
-		folders = append([]string{a.Cwd, file.ProjectDir}, a.AllowedDirs...)
+		folders = append([]string{a.Client.Dir, file.ProjectDir}, a.AllowedDirs...)
 	}
 	if name != dropbox.Lead {
 		folders = append(folders, mcpserver.WorkFolder(file.DeadDropDir, name))

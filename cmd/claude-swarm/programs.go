@@ -33,12 +33,12 @@ func warnMissing(w io.Writer, file *config.File, names []string) {
 		if len(names) > 0 && !slices.Contains(names, a.Name) {
 			continue
 		}
-		program := a.Command[0]
+		program := a.Client.Command[0]
 		env := pathOf(a, self)
 		key := strings.Join(append(env, program), "\n")
 		err, known := found[key]
 		if !known {
-			_, err = runner.LookPath(program, a.Cwd, env)
+			_, err = runner.LookPath(program, a.Client.Dir, env)
 			found[key] = err
 		}
 		if err == nil {
@@ -82,7 +82,7 @@ func warnUnread(w io.Writer, file *config.File, names []string) {
 		for _, name := range a.Reread {
 			path := name
 			if !filepath.IsAbs(path) {
-				path = filepath.Join(a.Cwd, name)
+				path = filepath.Join(a.Client.Dir, name)
 			}
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 				continue

@@ -39,7 +39,7 @@ func (p *project) sessionAgent(as string) (string, error) {
 			continue
 		}
 		candidates = append(candidates, a.Name)
-		cwd := a.Cwd
+		cwd := a.Client.Dir
 		if real, err := filepath.EvalSymlinks(cwd); err == nil {
 			cwd = real
 		}

@@ -46,17 +46,17 @@ func doctorTested(command []string, version string) (words string, holds bool) {
 func writeNewer(w io.Writer, file *config.File, agents []swarm.AgentStatus) {
 	var told [][]string
 	for _, a := range file.Agents {
-		if a.Backend != claude.Kind().Name || slices.ContainsFunc(told, func(c []string) bool { return slices.Equal(c, a.Command) }) {
+		if a.Backend != claude.Kind().Name || slices.ContainsFunc(told, func(c []string) bool { return slices.Equal(c, a.Client.Command) }) {
 			continue
 		}
-		told = append(told, a.Command)
+		told = append(told, a.Client.Command)
 		version := ""
 		for _, st := range agents {
 			if v, ok := strings.CutPrefix(st.Client, claude.Kind().Name+" "); ok && st.Name == a.Name {
 				version = v
 			}
 		}
-		r := testedHere(a.Command, "")
+		r := testedHere(a.Client.Command, "")
 		if r != nil {
 			version = r.Version
 		}

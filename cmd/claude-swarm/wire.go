@@ -19,7 +19,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // listeners returns the listener that records finished work in git, or no listener if
@@ -122,45 +121,13 @@ func planOf(f *config.File) swarm.Plan {
 	return plan
 }
 
+// specOf returns the settings with which the daemon runs an agent.
 func specOf(f *config.File, a config.Agent) swarm.Spec {
 	spec := swarm.Spec{
-		Name:    a.Name,
-		Role:    a.Role,
-		Zone:    a.Zone,
-		Tags:    a.Tags,
-		Backend: a.Backend,
-		Client: runner.Spec{
-			Command:         a.Command,
-			Dir:             a.Cwd,
-			System:          a.System,
-			Model:           a.Model,
-			Thinking:        a.Thinking,
-			PermissionMode:  a.PermissionMode,
-			Background:      a.Background,
-			AllowedTools:    a.ToolList(),
-			DisallowedTools: a.DisallowedTools,
-			Servers:         serversOf(a),
-			CompactWindow:   a.CompactWindow,
-			Options:         a.BackendOptions,
-			Stall:           a.StallTimeout,
-			Timeout:         a.TurnTimeout,
-		},
-		AllTools:     a.AllTools(),
-		WindowTokens: a.WindowTokens,
-		RetryDelay:   a.RetryDelay,
-		MaxFailures:  a.MaxFailures,
-		Session:      turn.SessionMode(a.Session),
-		Linger:       a.Linger,
-		Hours:        f.HoursOf(a),
-		Heartbeat:    swarm.Heartbeat{After: a.Heartbeat, Text: a.HeartbeatPrompt},
-		Attached:     a.Attached,
-		Reread:       a.Reread,
-		Channels:     channelsOf(f, a.Name),
-		Env:          a.Env,
-		EnvDrop:      a.EnvDrop,
-		Tools:        a.MCP,
-		Permissions:  a.Permissions.Rules(),
+		Name: a.Name, AgentSettings: a.AgentSettings,
+		AllTools: a.AllTools(), Permissions: a.Permissions.Rules(), Hours: f.HoursOf(a),
 	}
+	spec.Client.AllowedTools, spec.Channels = a.ToolList(), channelsOf(f, a.Name)
 	if secrets := append(f.IRC.Secrets(), f.HookSecrets()...); len(secrets) > 0 { // agents do not need the secrets
 		spec.EnvDrop = append(slices.Clone(a.EnvDrop), secrets...)
 	}
@@ -194,19 +161,6 @@ func channelsOf(f *config.File, agent string) []string {
 		return own
 	}
 	return []string{f.IRC.ProjectOf(agent)}
-}
-
-func serversOf(a config.Agent) map[string]runner.Server {
-	servers := make(map[string]runner.Server, len(a.MCPServers))
-	for name, s := range a.MCPServers {
-		servers[name] = runner.Server{Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers}
-		if s.URL != "" {
-			called := servers[name]
-			called.Type = s.Type
-			servers[name] = called
-		}
-	}
-	return servers
 }
 
 // A daemonOrder contains the options with which a daemon is started.

@@ -29,9 +29,9 @@ type Reading struct {
 
 // ReadingOf returns the Reading of an agent according to the configuration.
 func ReadingOf(a config.Agent) Reading {
-	r := Reading{Dir: a.Cwd, Folders: a.AllowedDirs, Allowed: a.ToolList()}
+	r := Reading{Dir: a.Client.Dir, Folders: a.AllowedDirs, Allowed: a.ToolList()}
 	kind := backends.Kind(a.Backend)
-	switch mode := a.PermissionMode; {
+	switch mode := a.Client.PermissionMode; {
 	case kind == nil:
 		r.Allowed = new([]string) // the permissions of such a client are unknown
 	case mode == "":
@@ -40,8 +40,8 @@ func ReadingOf(a config.Agent) Reading {
 	case mode == kind.Look && a.ToolList() == nil:
 		r.Allowed = new([]string) // in this mode, the client runs only tools that read its folder
 	}
-	if a.DisallowedTools != nil {
-		r.Denied = *a.DisallowedTools
+	if a.Client.DisallowedTools != nil {
+		r.Denied = *a.Client.DisallowedTools
 	}
 	return r
 }

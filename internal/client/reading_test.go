@@ -12,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // A project is a folder together with files inside and outside of it.
@@ -59,7 +60,8 @@ func (y project) client(t *testing.T, who string, allowed, denied *[]string, mod
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	a := config.Agent{Name: "coder", Cwd: y.dir, AllowedTools: allowed, DisallowedTools: denied, PermissionMode: mode}
+	a := config.Agent{Name: "coder"}
+	a.Client = runner.Spec{Dir: y.dir, AllowedTools: allowed, DisallowedTools: denied, PermissionMode: mode}
 	return &client.Client{
 		Project: client.Project{Home: journal.HomeOf(y.dir), Store: store, Agents: []string{"coder"}, Reading: map[string]client.Reading{"coder": client.ReadingOf(a)}},
 		Me:      journal.Identity{Name: who, Turn: "aaaaaaaaaa-1"},

@@ -17,7 +17,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // write writes a configuration into a new folder and returns its path.
@@ -67,11 +69,18 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, ".dead-drop"), ProjectDir: dir,
 		Debounce: time.Second, MaxWarm: 4, MaxWaiting: 10_000,
 		Agents: []config.Agent{{
-			Name: "coder", Backend: "claude", Command: []string{"claude"},
-			Permissions:    config.Permissions{Timeout: 10 * time.Minute},
-			PermissionMode: "acceptEdits", WindowTokens: 100_000, CompactWindow: 200_000,
-			StallTimeout: 10 * time.Minute, TurnTimeout: 2 * time.Hour, RetryDelay: 30 * time.Second,
-			MaxFailures: 3, Session: config.SessionResume, MCP: true, AttachedMail: "continue", Cwd: dir,
+			Name: "coder",
+			AgentSettings: swarm.AgentSettings{
+				Settings: turn.Settings{
+					Backend: "claude", Session: turn.SessionResume, WindowTokens: 100_000, Tools: true,
+					Client: runner.Spec{
+						Command: []string{"claude"}, Dir: dir, PermissionMode: "acceptEdits", CompactWindow: 200_000,
+						Stall: 10 * time.Minute, Timeout: 2 * time.Hour,
+					},
+				},
+				RetryDelay: 30 * time.Second, MaxFailures: 3,
+			},
+			Permissions: config.Permissions{Timeout: 10 * time.Minute}, AttachedMail: "continue",
 		}},
 		Policy: strict,
 		IRC:    noIRC(dir),
@@ -146,22 +155,28 @@ supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: nu
 		Path: path, Dir: dir, DeadDropDir: filepath.Join(dir, "mail"), ProjectDir: filepath.Join(dir, "project"),
 		Debounce: 2 * time.Second, MaxRunning: 3, MaxWarm: 2, MaxWaiting: 50,
 		Agents: []config.Agent{{
-			Name: "coder", Role: "coder", Zone: "Zone A: the parser", System: "You are coder.\nBe brief.\n",
-			Backend: "claude", Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"},
-			Permissions:    config.Permissions{Timeout: 10 * time.Minute},
-			PermissionMode: "plan", WindowTokens: 50_000, CompactWindow: 150_000,
-			StallTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, RetryDelay: 500 * time.Millisecond,
-			MaxFailures: 5, Session: config.SessionFresh, Linger: 10 * time.Minute, Background: true, Attached: true, AttachedMail: "notify", AllowedTools: &allowed, DisallowedTools: &disallowed,
-			Model: "opus", Thinking: "high", Cwd: filepath.Join(dir, "project/sub"),
-			Reread:  []string{"BACKLOG.md", "docs/protocol.md"},
-			Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},
-			EnvDrop: []string{"AWS_*", "EDITOR"},
-			MCPServers: map[string]config.MCPServer{
-				"files": {Type: "stdio", Command: "npx", Args: []string{"-y", "a b", "7", ""}, Env: map[string]string{"ROOT": "/srv", "N": "1"}},
-				"ours":  {Type: "stdio", Command: filepath.Join(dir, "bin/tools")},
-				"far":   {Type: "http", URL: "https://example.com/mcp?a=b", Headers: map[string]string{"Authorization": "Bearer x"}},
-				"old":   {Type: "sse", URL: "http://127.0.0.1:9/sse"},
+			Name: "coder",
+			AgentSettings: swarm.AgentSettings{
+				Role: "coder", Zone: "Zone A: the parser", Attached: true, Reread: []string{"BACKLOG.md", "docs/protocol.md"},
+				RetryDelay: 500 * time.Millisecond, MaxFailures: 5,
+				Settings: turn.Settings{
+					Backend: "claude", Session: turn.SessionFresh, Linger: 10 * time.Minute, WindowTokens: 50_000,
+					Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},
+					EnvDrop: []string{"AWS_*", "EDITOR"},
+					Client: runner.Spec{
+						Command: []string{filepath.Join(dir, "bin/claude"), "--flag", "two words"}, Dir: filepath.Join(dir, "project/sub"),
+						System: "You are coder.\nBe brief.\n", Model: "opus", Thinking: "high", PermissionMode: "plan", CompactWindow: 150_000,
+						Background: true, Stall: 90 * time.Second, Timeout: 90 * time.Minute, AllowedTools: &allowed, DisallowedTools: &disallowed,
+						Servers: map[string]runner.Server{
+							"files": {Type: "stdio", Command: "npx", Args: []string{"-y", "a b", "7", ""}, Env: map[string]string{"ROOT": "/srv", "N": "1"}},
+							"ours":  {Type: "stdio", Command: filepath.Join(dir, "bin/tools")},
+							"far":   {Type: "http", URL: "https://example.com/mcp?a=b", Headers: map[string]string{"Authorization": "Bearer x"}},
+							"old":   {Type: "sse", URL: "http://127.0.0.1:9/sse"},
+						},
+					},
+				},
 			},
+			Permissions: config.Permissions{Timeout: 10 * time.Minute}, AttachedMail: "notify",
 			AllowedDirs: []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/shared"},
 		}},
 		Policy: strict,
@@ -211,14 +226,14 @@ defaults:                 # below the agents, and still read first
 	plain, _ := f.Agent("plain")
 	own, _ := f.Agent("own")
 	none, _ := f.Agent("none")
-	if plain.Model != "opus" || plain.AllowedTools == nil || len(plain.Reread) != 2 || plain.RetryDelay != 5*time.Second || filepath.Base(plain.Cwd) != "sub" {
+	if plain.Client.Model != "opus" || plain.Client.AllowedTools == nil || len(plain.Reread) != 2 || plain.RetryDelay != 5*time.Second || filepath.Base(plain.Client.Dir) != "sub" {
 		t.Errorf("plain = %+v, want the values of defaults", plain)
 	}
-	if own.Model != "" || own.AllowedTools != nil || len(own.Reread) != 0 || own.RetryDelay != time.Second || own.Command[1] != "a b" {
+	if own.Client.Model != "" || own.Client.AllowedTools != nil || len(own.Reread) != 0 || own.RetryDelay != time.Second || own.Client.Command[1] != "a b" {
 		t.Errorf("own = %+v, want its own keys", own)
 	}
-	if none.AllowedTools == nil || len(*none.AllowedTools) != 0 {
-		t.Errorf("none.AllowedTools = %v, want a list without entries, which allows none", none.AllowedTools)
+	if none.Client.AllowedTools == nil || len(*none.Client.AllowedTools) != 0 {
+		t.Errorf("none.AllowedTools = %v, want a list without entries, which allows none", none.Client.AllowedTools)
 	}
 	if diff := cmp.Diff(map[string]string{"A": "a", "B": "own", "C": "c"}, own.Env); diff != "" {
 		t.Errorf("env of own, -want +got:\n%s", diff)
@@ -226,12 +241,12 @@ defaults:                 # below the agents, and still read first
 	if diff := cmp.Diff(map[string]string{"A": "a", "B": "b"}, plain.Env); diff != "" {
 		t.Errorf("env of plain was changed by own, -want +got:\n%s", diff)
 	}
-	for agent, want := range map[string]map[string]config.MCPServer{
+	for agent, want := range map[string]map[string]runner.Server{
 		"own":   {"a": {Type: "stdio", Command: "own"}, "c": {Type: "stdio", Command: "c"}},
 		"plain": {"a": {Type: "stdio", Command: "a"}, "b": {Type: "stdio", Command: "b"}},
 	} {
 		a, _ := f.Agent(agent)
-		if diff := cmp.Diff(want, a.MCPServers); diff != "" {
+		if diff := cmp.Diff(want, a.Client.Servers); diff != "" {
 			t.Errorf("mcp_servers of %s, -want +got:\n%s", agent, diff)
 		}
 	}
@@ -259,13 +274,13 @@ func TestTheFirstDocumentsExample(t *testing.T) {
 		t.Errorf("DeadDropDir = %q, want %q", f.DeadDropDir, want)
 	}
 	reviewer, _ := f.Agent("codex")
-	if reviewer.AllowedTools == nil || !slices.Equal(*reviewer.AllowedTools, []string{"Read", "Glob", "Grep", "mcp__dead-drop__*"}) {
-		t.Errorf("tools of codex = %v", reviewer.AllowedTools)
+	if reviewer.Client.AllowedTools == nil || !slices.Equal(*reviewer.Client.AllowedTools, []string{"Read", "Glob", "Grep", "mcp__dead-drop__*"}) {
+		t.Errorf("tools of codex = %v", reviewer.Client.AllowedTools)
 	}
 	engineer, _ := f.Agent("opus-engineer")
-	if engineer.AllowedTools != nil || engineer.Model != "" || engineer.Role != "coder" ||
+	if engineer.Client.AllowedTools != nil || engineer.Client.Model != "" || engineer.Role != "coder" ||
 		engineer.Zone != "Zone A: Metal backend (ggml-metal.m, ggml-metal.metal)" ||
-		!strings.HasSuffix(engineer.System, "Send ONE summary when done.\n") {
+		!strings.HasSuffix(engineer.Client.System, "Send ONE summary when done.\n") {
 		t.Errorf("opus-engineer = %+v", engineer)
 	}
 
@@ -335,16 +350,16 @@ func TestReadingIsForgivingWhereNothingIsLost(t *testing.T) {
 		"carriage returns":         {"agents:\r\n  coder:\r\n    role: a\r\n", func(f *config.File) bool { return f.Agents[0].Role == "a" }},
 		"alias":                    {"agents:\n  a: &a {role: x}\n  b: *a\n", func(f *config.File) bool { return f.Agents[1].Role == "x" }},
 		"home":                     {"project_dir: ~/p\nagents: {a: }\n", func(f *config.File) bool { return f.ProjectDir == filepath.Join(home, "p") }},
-		"home itself as cwd":       {"agents: {a: {cwd: '~'}}\n", func(f *config.File) bool { return f.Agents[0].Cwd == home }},
-		"program in the home":      {"agents: {a: {command: ~/bin/claude -x}}\n", func(f *config.File) bool { return f.Agents[0].Command[0] == filepath.Join(home, "bin/claude") }},
+		"home itself as cwd":       {"agents: {a: {cwd: '~'}}\n", func(f *config.File) bool { return f.Agents[0].Client.Dir == home }},
+		"program in the home":      {"agents: {a: {command: ~/bin/claude -x}}\n", func(f *config.File) bool { return f.Agents[0].Client.Command[0] == filepath.Join(home, "bin/claude") }},
 		"sections without entries": {"defaults:\nlog:\naudit:\nretention:\nagents: {a: {env: , reread: , env_drop: }}\n", func(f *config.File) bool { return f.Log.MaxBackups == 5 }},
 		"max_running auto":         {"max_running: auto\nagents: {a: }\n", func(f *config.File) bool { return f.MaxRunning == 0 && f.Running() >= 1 }},
-		"continue alone":           {"agents: {a: {session: continue, cwd: x}, b: {cwd: y}}\n", func(f *config.File) bool { return f.Agents[0].Session == config.SessionContinue }},
+		"continue alone":           {"agents: {a: {session: continue, cwd: x}, b: {cwd: y}}\n", func(f *config.File) bool { return f.Agents[0].Session == turn.SessionContinue }},
 		"a name of digits":         {"agents: {123: }\n", func(f *config.File) bool { return f.Names()[0] == "123" }},
 		// The quotes are doubled as YAML requires: the command is x "a $b\"c" 'd e' f\ g
 		// "".
 		"quotes in a command": {`agents: {a: {command: 'x "a $b\"c" ''d e'' f\ g ""'}}` + "\n", func(f *config.File) bool {
-			return slices.Equal(f.Agents[0].Command, []string{"x", `a $b"c`, "d e", "f g", ""})
+			return slices.Equal(f.Agents[0].Client.Command, []string{"x", `a $b"c`, "d e", "f g", ""})
 		}},
 	}
 	for name, c := range cases {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 var (
@@ -49,6 +50,8 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 	switch ok := len(r.errs) == before; s := v.Addr().Interface().(type) {
 	case checker:
 		s.check(r, path, ok)
+	case *runner.Server:
+		r.server(s, path, ok)
 	case *budget.Cap:
 		r.cap(s, path, ok)
 	}

@@ -22,8 +22,12 @@
 // it.
 //
 // Each key is a field of a struct. The field's tags specify the allowed values, the
-// default, the bounds and the meaning. A decoder walks through the nodes of the file and
-// the structs in parallel, and records the position of each key for later checks.
+// default, the bounds and the meaning. Where the daemon uses a setting as it is in the file,
+// the struct is the daemon's own: swarm.AgentSettings with the settings of a turn and of
+// the client in it, budget.Settings, supervisor.Settings and others. A struct of this
+// package has the keys that only this package interprets, or whose values it converts. A
+// decoder walks through the nodes of the file and the structs in parallel, and records the
+// position of each key for later checks.
 //
 //	load               Load and Parse: the file, then its agents, then the keys that name agents
 //	  |
@@ -33,7 +37,8 @@
 //	  |
 //	decode             nodes to structs, along their tags
 //	  |
-//	file, agent, permissions, policy, irc   the structs: their keys, defaults, meanings and checks
+//	file, agent, permissions, policy, irc   the structs of this package, with their checks
+//	servers, budget                         the checks of structs of other packages
 //	  |
 //	rules, words, span, fields   what a text must be; what the tags say
 //	  |

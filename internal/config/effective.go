@@ -3,6 +3,8 @@ package config
 import (
 	"reflect"
 	"slices"
+
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // Effective returns every key of the reference with its effective value, in the order of
@@ -68,8 +70,8 @@ func Effective[M any](f *File, mapping func(keys []string, values []any) M) M {
 // says reports whether to show a field of a struct. An empty optional string or list is
 // left out if the field is not in the reference.
 func (f *field) says(of reflect.Value) bool {
-	if s, ok := of.Interface().(MCPServer); ok {
-		_, not := s.wants()
+	if s, ok := of.Interface().(runner.Server); ok {
+		_, not := serverWants(&s)
 		return !slices.Contains(not, f.key)
 	}
 	v := of.FieldByIndex(f.index)

@@ -63,12 +63,16 @@ const inline = ",inline"
 // known contains the fields of each struct type, so that the tags are read only once.
 var known sync.Map
 
-// fieldsOf returns the keys of a struct, in the order of the struct's fields.
+// fieldsOf returns the keys of a struct, in the order of the struct's fields. Those of an
+// agent are in the order of agentKeys.
 func fieldsOf(t reflect.Type) []field {
 	if all, ok := known.Load(t); ok {
 		return all.([]field)
 	}
 	all := fieldsIn(t, nil)
+	if t == agentType {
+		slices.SortStableFunc(all, func(a, b field) int { return cmp.Compare(agentPlace(a.key), agentPlace(b.key)) })
+	}
 	known.Store(t, all)
 	return all
 }

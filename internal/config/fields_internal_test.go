@@ -50,6 +50,13 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// Every key of an agent has one place in the reference.
+func TestEveryKeyOfAnAgentHasAPlace(t *testing.T) {
+	if keys := keysOf(agentType); !slices.Equal(keys, agentKeys) {
+		t.Errorf("an agent has the keys %q, but agentKeys is %q", keys, agentKeys)
+	}
+}
+
 // A value that a tag must repeat matches its source.
 func TestTagsAgreeWithTheMailboxes(t *testing.T) {
 	policy := standardFile().Policy

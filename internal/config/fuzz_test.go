@@ -42,7 +42,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("a file without error gives %+v", got)
 			}
 			for _, a := range got.Agents {
-				if a.Name == "" || len(a.Command) == 0 || !filepath.IsAbs(a.Cwd) || a.StallTimeout <= 0 {
+				if a.Name == "" || len(a.Client.Command) == 0 || !filepath.IsAbs(a.Client.Dir) || a.Client.Stall <= 0 {
 					t.Fatalf("a file without error gives the agent %+v", a)
 				}
 			}

@@ -95,38 +95,38 @@ func (g *growth) agent(old, new *Agent) {
 	key := func(k string) string { return new.Name + "." + k }
 	g.cap(key("budget.day"), old.Budget.Day, new.Budget.Day)
 	limit(g, key("budget.turn"), old.Budget.Turn, new.Budget.Turn, number)
-	limit(g, key("turn_timeout"), old.TurnTimeout, new.TurnTimeout, time.Duration.String)
+	limit(g, key("turn_timeout"), old.Client.Timeout, new.Client.Timeout, time.Duration.String)
 	g.more(key("allowed_tools"), old.ToolList(), new.ToolList())
-	if new.AllTools() && old.AllowedTools == nil {
+	if new.AllTools() && old.Client.AllowedTools == nil {
 		g.changed(key("allowed_tools"), "null", everyTool)
 	}
-	g.fewer(key("disallowed_tools"), deref(old.DisallowedTools), deref(new.DisallowedTools))
+	g.fewer(key("disallowed_tools"), deref(old.Client.DisallowedTools), deref(new.Client.DisallowedTools))
 	g.more(key("allowed_dirs"), &old.AllowedDirs, &new.AllowedDirs)
 	g.more(key("permissions.allow"), &old.Permissions.Allow, &new.Permissions.Allow)
 	g.fewer(key("permissions.ask"), old.Permissions.Ask, new.Permissions.Ask)
 	g.fewer(key("permissions.deny"), old.Permissions.Deny, new.Permissions.Deny)
 	g.fewer(key("env_drop"), old.EnvDrop, new.EnvDrop)
-	if new.Background && !old.Background {
+	if new.Client.Background && !old.Client.Background {
 		g.changed(key("background"), "false", "true")
 	}
-	if k := backends.Kind(new.Backend); old.PermissionMode != new.PermissionMode && (k == nil || new.PermissionMode != k.Look && old.PermissionMode != k.Bypass) {
-		g.changed(key("permission_mode"), old.PermissionMode, new.PermissionMode)
+	if k := backends.Kind(new.Backend); old.Client.PermissionMode != new.Client.PermissionMode && (k == nil || new.Client.PermissionMode != k.Look && old.Client.PermissionMode != k.Bypass) {
+		g.changed(key("permission_mode"), old.Client.PermissionMode, new.Client.PermissionMode)
 	}
 	if o, n := old.Permissions.Otherwise, new.Permissions.Otherwise; o != n && o != string(permission.Allow) && n != string(permission.Deny) {
 		g.changed(key("permissions.otherwise"), o, n)
 	}
 	for _, c := range []struct{ key, old, new string }{
 		{"backend", old.Backend, new.Backend},
-		{"command", strings.Join(old.Command, " "), strings.Join(new.Command, " ")},
-		{"cwd", old.Cwd, new.Cwd},
+		{"command", strings.Join(old.Client.Command, " "), strings.Join(new.Client.Command, " ")},
+		{"cwd", old.Client.Dir, new.Client.Dir},
 	} {
 		if c.old != c.new {
 			g.changed(key(c.key), c.old, c.new)
 		}
 	}
 	added(g, key("env"), old.Env, new.Env)
-	added(g, key("mcp_servers"), old.MCPServers, new.MCPServers)
-	added(g, key("backend_options"), old.BackendOptions, new.BackendOptions)
+	added(g, key("mcp_servers"), old.Client.Servers, new.Client.Servers)
+	added(g, key("backend_options"), old.Client.Options, new.Client.Options)
 }
 
 // cap compares two caps, unit by unit.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // kindsSay returns the type and the default of a field with the tag "from". It derives
@@ -61,7 +62,7 @@ func (r *reader) ofKind(a, defaults *Agent) {
 	r.attachable(a)
 	r.options(a, k, a.Backend == defaults.Backend)
 	r.lacks(a, k)
-	if _, written := r.written(path, "linger"); !written && a.Session == SessionResume && !a.Attached {
+	if _, written := r.written(path, "linger"); !written && a.Session == turn.SessionResume && !a.Attached {
 		a.Linger = k.Linger
 	}
 }
@@ -90,8 +91,8 @@ func (r *reader) command(a *Agent, k *runner.Kind, general bool) {
 	if _, written := r.at["defaults.command"]; own || written && general {
 		return
 	}
-	a.Command = slices.Clone(k.Command)
-	if len(a.Command) == 0 {
+	a.Client.Command = slices.Clone(k.Command)
+	if len(a.Client.Command) == 0 {
 		r.once(r.find(path+".backend").value, "", wrong("command: [PROGRAM, ARGUMENTS]", "backend %s needs a command, and agent %s has none", k.Name, a.Name))
 	}
 }
@@ -102,12 +103,12 @@ func (r *reader) mode(a *Agent, k *runner.Kind) {
 	path := "agents." + a.Name
 	at, written := r.written(path, "permission_mode")
 	switch {
-	case !written || a.PermissionMode == "":
-		a.PermissionMode = k.Mode
+	case !written || a.Client.PermissionMode == "":
+		a.Client.PermissionMode = k.Mode
 	case len(k.Modes) == 0:
 		r.once(at.value, path+".permission_mode", wrong("permission_mode: null", "backend %s has no permission modes", k.Name))
-	case !slices.Contains(k.Modes, a.PermissionMode):
-		r.once(at.value, path+".permission_mode", unlike(a.PermissionMode, k.Modes, "%q is not one of backend %s: %s", a.PermissionMode, k.Name, or(k.Modes)))
+	case !slices.Contains(k.Modes, a.Client.PermissionMode):
+		r.once(at.value, path+".permission_mode", unlike(a.Client.PermissionMode, k.Modes, "%q is not one of backend %s: %s", a.Client.PermissionMode, k.Name, or(k.Modes)))
 	}
 }
 

@@ -85,7 +85,7 @@ func TestAnAgentIsOfItsKind(t *testing.T) {
 			continue
 		}
 		a := f.Agents[0]
-		if diff := cmp.Diff(want, result{a.Command, a.PermissionMode, a.Linger}); diff != "" {
+		if diff := cmp.Diff(want, result{a.Client.Command, a.Client.PermissionMode, a.Linger}); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", text, diff)
 		}
 	}
@@ -140,10 +140,10 @@ func TestWhatDefaultsSayAndAClientCannotDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := f.Agents[0], f.Agents[1]
-	if a.Thinking != "low" || a.AllowedTools == nil || len(a.Permissions.Allow) != 0 {
+	if a.Client.Thinking != "low" || a.Client.AllowedTools == nil || len(a.Permissions.Allow) != 0 {
 		t.Errorf("of claude: %+v", a)
 	}
-	if b.Thinking != "" || b.AllowedTools != nil || !slices.Equal(b.Permissions.Allow, []string{"fetch"}) {
+	if b.Client.Thinking != "" || b.Client.AllowedTools != nil || !slices.Equal(b.Permissions.Allow, []string{"fetch"}) {
 		t.Errorf("of sandy: %+v", b)
 	}
 }
@@ -180,7 +180,7 @@ agents:
 		{"same": []any{"x"}},
 		{"initial_mode": "full", "both": "of defaults", "gone": 1},
 	} {
-		if diff := cmp.Diff(want, f.Agents[i].BackendOptions); diff != "" {
+		if diff := cmp.Diff(want, f.Agents[i].Client.Options); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", f.Agents[i].Name, diff)
 		}
 	}
@@ -266,7 +266,7 @@ func TestKindsNameKeys(t *testing.T) {
 func TestEveryBackendCanBeChosen(t *testing.T) {
 	for _, k := range backends.Kinds() {
 		f, err := Parse("swarm.yaml", []byte("agents: {a: {backend: "+k.Name+", command: x, model: \"openai/gpt-5:high\"}}"))
-		if err != nil || f.Agents[0].Backend != k.Name || f.Agents[0].Model != "openai/gpt-5:high" || f.Agents[0].Linger != k.Linger || f.Agents[0].PermissionMode != k.Mode {
+		if err != nil || f.Agents[0].Backend != k.Name || f.Agents[0].Client.Model != "openai/gpt-5:high" || f.Agents[0].Linger != k.Linger || f.Agents[0].Client.PermissionMode != k.Mode {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 	}

@@ -95,7 +95,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 func (r *reader) agents(f *File) bool {
 	r.project = f.ProjectDir
 	f.defaults = standardAgent()
-	f.defaults.Cwd, f.defaults.Budget = r.project, f.Budget.Agent
+	f.defaults.Client.Dir, f.defaults.Budget = r.project, f.Budget.Agent
 	if n := r.at["defaults"].value; n != nil {
 		r.keys(n, "defaults", reflect.ValueOf(&f.defaults).Elem())
 	}

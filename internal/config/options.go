@@ -91,7 +91,7 @@ func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	path := "agents." + a.Name + ".backend_options"
 	if !general {
 		var own map[string]any
-		for name, value := range a.BackendOptions {
+		for name, value := range a.Client.Options {
 			if _, here := r.at[below(path, name)]; here {
 				if own == nil {
 					own = make(map[string]any)
@@ -99,7 +99,7 @@ func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 				own[name] = value
 			}
 		}
-		a.BackendOptions = own
+		a.Client.Options = own
 	}
 	if !k.Takes() {
 		return
@@ -108,7 +108,7 @@ func (r *reader) options(a *Agent, k *runner.Kind, general bool) {
 	for _, o := range k.Options {
 		known = append(known, o.Name)
 	}
-	for name, value := range a.BackendOptions {
+	for name, value := range a.Client.Options {
 		at := r.find(below(path, name))
 		if o := k.Option(name); o == nil {
 			if near := dropbox.Nearest(name, known); len(near) > 0 {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // folders checks how the folders in a valid file relate to each other.
@@ -30,12 +32,12 @@ func (r *reader) folders(f *File) {
 	// With "session: continue", the newest session in the folder may belong to another
 	// agent.
 	for _, a := range f.Agents {
-		if a.Session != SessionContinue {
+		if a.Session != turn.SessionContinue {
 			continue
 		}
-		j := slices.IndexFunc(f.Agents, func(b Agent) bool { return b.Name != a.Name && realPath(b.Cwd) == realPath(a.Cwd) })
+		j := slices.IndexFunc(f.Agents, func(b Agent) bool { return b.Name != a.Name && realPath(b.Client.Dir) == realPath(a.Client.Dir) })
 		if j >= 0 {
-			r.fail("agents."+a.Name+".session", "session: resume, or another cwd for one of them", "%s cannot continue the newest session of %s, because %s works there too", a.Name, a.Cwd, f.Agents[j].Name)
+			r.fail("agents."+a.Name+".session", "session: resume, or another cwd for one of them", "%s cannot continue the newest session of %s, because %s works there too", a.Name, a.Client.Dir, f.Agents[j].Name)
 		}
 	}
 }
@@ -66,8 +68,8 @@ func (f *File) CheckFolders() error {
 		return r.failed()
 	}
 	for _, a := range f.Agents {
-		if why := noFolder(a.Cwd); why != "" {
-			r.fail("agents."+a.Name+".cwd", "mkdir -p "+a.Cwd+", or change cwd", "agent %s: %s", a.Name, why)
+		if why := noFolder(a.Client.Dir); why != "" {
+			r.fail("agents."+a.Name+".cwd", "mkdir -p "+a.Client.Dir+", or change cwd", "agent %s: %s", a.Name, why)
 		}
 	}
 	f.checkZones(&r)

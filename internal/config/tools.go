@@ -9,7 +9,7 @@ const everyTool = "all"
 // AllTools reports whether the agent gets even the tools that this version of claude-swarm
 // does not know.
 func (a Agent) AllTools() bool {
-	return a.AllowedTools != nil && slices.Contains(*a.AllowedTools, everyTool)
+	return a.Client.AllowedTools != nil && slices.Contains(*a.Client.AllowedTools, everyTool)
 }
 
 // ToolList returns the list of the tools that the agent may use. nil means no list, so that
@@ -18,5 +18,5 @@ func (a Agent) ToolList() *[]string {
 	if a.AllTools() {
 		return nil
 	}
-	return a.AllowedTools
+	return a.Client.AllowedTools
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -107,7 +108,7 @@ func (p *project) open(context.Context) (*mcpserver.Caller, error) {
 		Reading: map[string]client.Reading{"coder": bound, "reviewer": bound},
 	}, me)
 	spec := func(name, role string) swarm.Spec {
-		return swarm.Spec{Name: name, Role: role, Client: runner.Spec{Dir: p.dir}}
+		return swarm.Spec{Name: name, AgentSettings: swarm.AgentSettings{Role: role, Settings: turn.Settings{Client: runner.Spec{Dir: p.dir}}}}
 	}
 	coder := spec("coder", "writes")
 	coder.Attached, coder.Tags = p.attached, []string{"go", "own"}

@@ -48,9 +48,9 @@ func Attach(dir string, o AttachOptions) (AttachReport, error) {
 		return r, err
 	}
 	agent, _ := file.Agent(o.Agent)
-	r.Dir, r.Why = agent.Cwd, hooksBlocked(agent, o.Home)
+	r.Dir, r.Why = agent.Client.Dir, hooksBlocked(agent, o.Home)
 	r.Way = s.way(o, r.Why)
-	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Cwd}
+	session := attachedSession{o.Agent, r.Way, o.Program, r.Config, agent.Client.Dir}
 	err = inOrder(
 		func() error { return s.canAttach(session, file) }, // before anything is created
 		func() error { return s.addAgent(o.Agent, text, lines) },
@@ -158,7 +158,7 @@ func (s *setup) sharesFolder(a attachedSession, file *config.File) error {
 		return nil
 	}
 	for _, other := range file.Agents {
-		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && followLinks(other.Cwd) == followLinks(a.cwd) {
+		if other.Name != a.agent && other.Attached && s.m.Attached[other.Name] == ByPlugin && followLinks(other.Client.Dir) == followLinks(a.cwd) {
 			return &OccupiedError{Dir: a.cwd, Agent: other.Name, By: "what --way " + string(a.way) + " puts there applies to every session in that folder", Try: plugin}
 		}
 	}

@@ -21,7 +21,7 @@ const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 func (e *checkup) clients(ctx context.Context) {
 	all := usedClients(e.file.Agents)
 	for _, u := range all {
-		u.sound = e.client(ctx, u.kind, u.agents[0].Command, u.agents[0].Cwd)
+		u.sound = e.client(ctx, u.kind, u.agents[0].Client.Command, u.agents[0].Client.Dir)
 	}
 	for _, t := range UnsortedTools(e.home, e.file.Agents) {
 		e.warn("tools", t.Next, "%s", t.Why)
@@ -41,7 +41,7 @@ func (e *checkup) judge(ctx context.Context, all []*used) {
 	if len(command) == 0 {
 		command = kind.Command
 	}
-	i := slices.IndexFunc(all, func(u *used) bool { return u.kind == kind && slices.Equal(u.agents[0].Command, command) })
+	i := slices.IndexFunc(all, func(u *used) bool { return u.kind == kind && slices.Equal(u.agents[0].Client.Command, command) })
 	if i >= 0 && all[i].sound || i < 0 && e.client(ctx, kind, command, e.file.Dir) {
 		e.good("supervisor", "%s judges, run by %s", s.Model, strings.Join(command, " "))
 		return

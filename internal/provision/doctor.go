@@ -105,7 +105,7 @@ func CopyBack(path string) string {
 func (e *checkup) permissions() {
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
-		if kind != nil && kind.Bypass != "" && a.PermissionMode == kind.Bypass {
+		if kind != nil && kind.Bypass != "" && a.Client.PermissionMode == kind.Bypass {
 			e.warn("permissions", fmt.Sprintf("permission_mode: %s, or allowed_tools, for %s", kind.Mode, a.Name),
 				"agent %s has permission_mode %s: it may run any command as you", a.Name, kind.Bypass)
 		}
@@ -118,10 +118,10 @@ func (e *checkup) rereads() {
 		for _, name := range a.Reread {
 			path := name
 			if !filepath.IsAbs(path) {
-				path = filepath.Join(a.Cwd, name)
+				path = filepath.Join(a.Client.Dir, name)
 			}
 			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-				e.warn("reread", "", "agent %s has to read %s, which is not in %s", a.Name, name, a.Cwd)
+				e.warn("reread", "", "agent %s has to read %s, which is not in %s", a.Name, name, a.Client.Dir)
 			}
 		}
 	}

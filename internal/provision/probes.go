@@ -30,7 +30,9 @@ type used struct {
 func usedClients(agents []config.Agent) (all []*used) {
 	for _, a := range agents {
 		kind := backends.Kind(a.Backend)
-		i := slices.IndexFunc(all, func(u *used) bool { return u.kind == kind && slices.Equal(u.agents[0].Command, a.Command) })
+		i := slices.IndexFunc(all, func(u *used) bool {
+			return u.kind == kind && slices.Equal(u.agents[0].Client.Command, a.Client.Command)
+		})
 		if i < 0 {
 			i = len(all)
 			all = append(all, &used{kind: kind})
@@ -115,11 +117,11 @@ func (e *checkup) probe(ctx context.Context, prober runner.Prober, a config.Agen
 // probed reports the result of a client's probe.
 func (e *checkup) probed(u *used) {
 	const name = "tools"
-	p, program := u.probe, strings.Join(u.agents[0].Command, " ")
+	p, program := u.probe, strings.Join(u.agents[0].Client.Command, " ")
 	if p.End != runner.Done {
 		try := p.Hint
 		if try == "" {
-			try = "cd " + shellWord(u.agents[0].Cwd) + " && " + program + " </dev/null, and see what it prints"
+			try = "cd " + shellWord(u.agents[0].Client.Dir) + " && " + program + " </dev/null, and see what it prints"
 		}
 		e.wrong(name, try, "%s cannot begin a turn of %s: %s", program, u.names(), p.Reason)
 		return

@@ -54,7 +54,7 @@ func TestPropose(t *testing.T) {
 	if err := file.CheckFolders(); err != nil {
 		t.Error(err)
 	}
-	if a, ok := file.Agent("reviews"); !ok || a.Cwd != filepath.Join(dir, "wt", "reviews") {
+	if a, ok := file.Agent("reviews"); !ok || a.Client.Dir != filepath.Join(dir, "wt", "reviews") {
 		t.Errorf("reviews = %+v, %v", a, ok)
 	}
 }
@@ -67,7 +67,7 @@ func TestProposalConfig(t *testing.T) {
 		t.Fatalf("%v\n%s", err, p.Config())
 	}
 	two, _ := file.Agent("two")
-	if two.Cwd != "/p/a folder: odd" || two.PermissionMode != "plan" || len(two.Command) != 3 || len(file.Agents) != 2 {
+	if two.Client.Dir != "/p/a folder: odd" || two.Client.PermissionMode != "plan" || len(two.Client.Command) != 3 || len(file.Agents) != 2 {
 		t.Errorf("two = %+v of %v", two, file.Names())
 	}
 	// The proposed agents replace only the template's agents.

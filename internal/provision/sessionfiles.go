@@ -26,7 +26,7 @@ func (s *setup) sessionParts(file *config.File) (parts []part, err error) {
 	}
 	for _, a := range file.Agents {
 		if way, ok := s.m.Attached[a.Name]; ok && a.Attached {
-			parts = append(parts, attachedSession{a.Name, way, program, s.r.Config, a.Cwd}.parts()...)
+			parts = append(parts, attachedSession{a.Name, way, program, s.r.Config, a.Client.Dir}.parts()...)
 		}
 	}
 	return parts, nil

@@ -38,7 +38,7 @@ func (e *checkup) login() {
 	}
 	for _, a := range e.file.Agents {
 		kind := backends.Kind(a.Backend)
-		if kind == nil || filepath.Base(a.Command[0]) != kind.Program() || a.Attached {
+		if kind == nil || filepath.Base(a.Client.Command[0]) != kind.Program() || a.Attached {
 			continue // nothing is known about the logins of other programs
 		}
 		login := kind.Login
@@ -85,7 +85,7 @@ func hooksBlocked(a config.Agent, home string) string {
 	if kind == nil || kind.Hooks == nil {
 		return ""
 	}
-	return kind.Hooks.Blocked(home, a.Cwd)
+	return kind.Hooks.Blocked(home, a.Client.Dir)
 }
 
 // hooks checks that the clients run our hooks. After a compaction, the hooks restore the
@@ -111,7 +111,7 @@ func (e *checkup) shared() {
 	const name = "folders"
 	by := make(map[string][]string)
 	for _, a := range e.file.Agents {
-		by[followLinks(a.Cwd)] = append(by[followLinks(a.Cwd)], a.Name)
+		by[followLinks(a.Client.Dir)] = append(by[followLinks(a.Client.Dir)], a.Name)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(by)) {
 		if names := by[dir]; len(names) > 1 {

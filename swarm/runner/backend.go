@@ -146,19 +146,6 @@ type Files struct {
 // tool is called mcp__dead-drop__send.
 const ToolServer = "dead-drop"
 
-// A Server is an MCP server, whose tools the client offers to its model. It is either a
-// program that the client starts and uses over its standard input and output, or a URL that
-// the client calls.
-type Server struct {
-	Command string   // the program; "" for a URL
-	Args    []string // its arguments
-	Env     map[string]string
-
-	Type    string // http or sse, for a URL
-	URL     string
-	Headers map[string]string
-}
-
 // How specifies whether a turn begins or continues a session.
 type How string
 
@@ -173,46 +160,4 @@ const (
 type Session struct {
 	ID  string // a UUID, or an id that the client has chosen ([Kind].NamesSessions)
 	How How
-}
-
-// A Spec contains the settings that stay the same for all turns of an agent. Dir is
-// required; the zero value of every other field means the backend's default.
-type Spec struct {
-	Command []string // the program and its first arguments; if empty, the backend's default program, found in the PATH of Turn.Env
-	Dir     string   // the client's working directory
-	System  string   // text to add to the client's system prompt
-	Model   string   // the client's name for the model
-	// Thinking is off, low, medium, high, xhigh or max.
-	Thinking       string
-	PermissionMode string // the client's name for the mode
-	// AllowedTools lists the allowed tools; all others are denied. nil allows all built-in
-	// tools, and an empty list allows no tools.
-	AllowedTools *[]string
-	// DisallowedTools lists tools that are denied even if AllowedTools contains them.
-	DisallowedTools *[]string
-	// Unsorted lists tools that the client offers and that claude-swarm does not know
-	// ([Kind].Unsorted). They are denied unless AllowedTools contains them.
-	Unsorted []string
-	// NoTools means that the client has no tools at all, regardless of the fields above.
-	// A backend that cannot remove the tools denies every tool call.
-	NoTools bool
-	// Background allows the client to work in parallel with the conversation and to begin
-	// work on its own, with background commands, background sub-agents, timers and
-	// monitors. Without it, a tool call waits for the work that it began. A turn ends
-	// when all its tasks have ended.
-	Background bool
-	// Servers contains additional MCP servers, by name. The client has no MCP servers
-	// apart from these and Turn.Tools.
-	Servers map[string]Server
-	// CompactWindow is the context size, in tokens, from which the client computes when
-	// to compact.
-	CompactWindow int
-	// Options contains settings that are specific to this kind of client, by name.
-	Options map[string]any
-
-	// Stall is how long a turn may run without an event while no tool call is open and
-	// its processes use no CPU time. After that, the turn is stopped. 0 means never.
-	Stall time.Duration
-	// Timeout is how long a turn may run before it is stopped. 0 means never.
-	Timeout time.Duration
 }

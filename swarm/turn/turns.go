@@ -75,17 +75,28 @@ const (
 	SessionFresh    SessionMode = "fresh"    // a new session for every message
 )
 
-// Settings specify how to run the turns of an agent. They do not change during a turn.
+// Settings specify how to run the turns of an agent. They do not change during a turn. The
+// tags are those of the configuration's keys; see package config.
 type Settings struct {
-	Backend      string // key of Deps.Backends; "" means the only backend
-	Client       runner.Spec
-	Env          map[string]string // added to the client's environment
-	EnvDrop      []string          // variables removed from that environment: names, or prefixes that end with *
-	Session      SessionMode
-	Linger       time.Duration // how long a client is kept for the next message if Session is resume; 0 means that each turn gets a new client
-	WindowTokens int           // size of the window, in tokens of 4 bytes
-	Tools        bool          // the client gets Deps.Tools
-	Editable     []string      // names in [runner.OwnFiles].Project, or .git, that the agent's tools may change
+	// Backend is a key of Deps.Backends; "" means the only backend.
+	Backend string      `key:"backend" is:"raw,backend" from:"backend" doc:"The kind of agent program. A kind without a default program needs the key command."`
+	Client  runner.Spec `key:",inline"`
+	// Env is added to the client's environment.
+	Env map[string]string `key:"env" is:"free,name" doc:"Variables added to the client's environment. Values are used as written, without expansion. An agent's variables are added to those of defaults."`
+	// EnvDrop lists variables removed from that environment: names, or prefixes that end
+	// with *.
+	EnvDrop []string    `key:"env_drop" is:"drop" doc:"Variables removed from the client's environment: NAME, or PREFIX_* for all with that prefix."`
+	Session SessionMode `key:"session" type:"resume | continue | fresh" default:"resume" doc:"The conversation that a turn continues. resume: the agent's own. continue: the newest one in the folder, so no two agents may share that folder. fresh: a new one for every message."`
+	// Linger is how long a client is kept for the next message if Session is resume; 0 means
+	// that each turn gets a new client.
+	Linger time.Duration `key:"linger" zero:"for a process for each turn" from:"linger" doc:"How long the client stays running after a turn, for the next message: that saves the startup time, but uses the client's memory. 0s: a process for each turn. The default is that of the backend: 10m for all clients except claude, because they are slow to start. It needs session: resume, because a client has only one conversation."`
+	// WindowTokens is the size of the window, in tokens of 4 bytes.
+	WindowTokens int `key:"window_tokens" default:"100000" doc:"How much of the agent's latest turns is kept and given back after the client has compacted its context, in tokens of 4 bytes."`
+	// Tools gives the client Deps.Tools.
+	Tools bool `key:"mcp" default:"true" doc:"Give the agent the tools of claude-swarm's own MCP server, dead-drop: to send and ask, to list the agents, to read and write the board."`
+	// Editable contains names in [runner.OwnFiles].Project, or .git, that the agent's tools may
+	// change. It is the same for all agents.
+	Editable []string
 }
 
 // lingers reports whether clients are kept after a turn. A client has only one session,

@@ -95,6 +95,9 @@ func writeServers(path string, all map[string]runner.Server) error {
 	}{map[string]entry{}}
 	for name, s := range all {
 		e := entry{Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: []string{"*"}}
+		if s.URL == "" {
+			e.Type = "" // a program needs no type
+		}
 		file.Servers[name] = e
 	}
 	data, err := json.MarshalIndent(file, "", "  ")
