@@ -3,12 +3,14 @@ package swarm
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
@@ -93,8 +95,12 @@ func (w *wait) took(s step, now time.Time, err error) {
 
 // A follower follows up on published work. Only the sweep goroutine uses it.
 type follower struct {
-	*deps
-	waits unclaimed
+	store  *dropbox.Store
+	tokens *journal.Tokens // sign the copies that are offered again
+	mail   *mail.Service
+	plan   func() Plan
+	log    *slog.Logger
+	waits  unclaimed
 }
 
 // followUp takes the next step for published work that has been unclaimed for too long.

@@ -30,7 +30,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
-	work := follower{&s.deps, unclaimed{}}
+	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, plan: s.plan, log: s.log, waits: unclaimed{}}
 	work.followUp(time.Now())
 	s.treasury.settleOver()
 	s.settleFreed()
