@@ -2,17 +2,22 @@ package swarm
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A leadAnnouncer announces the lead's mail, which no agent works on, and the agents'
 // questions to people. It runs in one goroutine.
 type leadAnnouncer struct {
-	*deps
+	home    journal.Home
+	store   *dropbox.Store
+	mail    *mail.Service
+	log     *slog.Logger
 	running func() []string // returns the running turns
 	asking  map[string]bool // turns whose questions must be checked again
 	wakeup  wakeup
@@ -37,8 +42,8 @@ const (
 	oldMail = 24 * time.Hour
 )
 
-func newLeadAnnouncer(h *deps, running func() []string) *leadAnnouncer {
-	return &leadAnnouncer{deps: h, running: running, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
+func newLeadAnnouncer(m *mail.Service, running func() []string) *leadAnnouncer {
+	return &leadAnnouncer{home: m.Home, store: m.Store, mail: m, log: m.Log, running: running, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {

@@ -77,7 +77,7 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	s.intake = newIntake(s)
-	s.leadNews = newLeadAnnouncer(&s.deps, func() (running []string) {
+	s.leadNews = newLeadAnnouncer(s.mail, func() (running []string) {
 		for _, m := range s.members() {
 			if turn := m.turns.Runs.Turn(); turn != "" {
 				running = append(running, turn)
