@@ -176,7 +176,10 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	}
 	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
-	a.permits = permitter{deps: &s.deps, Asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, agentLog: a.inbox.AgentLog, log: a.log}
+	a.permits = permitter{
+		asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, store: s.store, holds: s.holds, mail: s.mail,
+		plan: s.plan, canWork: s.canWork, agentLog: a.inbox.AgentLog, log: a.log,
+	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture
 	if l, ok := s.ledger.Last(spec.Name); ok {

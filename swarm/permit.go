@@ -39,8 +39,12 @@ var (
 // A permitter decides on the permission requests from the client of one agent. It is safe
 // for concurrent use.
 type permitter struct {
-	*deps
-	mail.Asker
+	asker    mail.Asker
+	store    *dropbox.Store
+	holds    *journal.Holds
+	mail     *mail.Service
+	plan     func() Plan
+	canWork  func(lead string) bool // whether the lead agent can begin turns
 	agentLog *journal.AgentLog
 	log      *slog.Logger
 }
@@ -142,7 +146,7 @@ func (t *turnPermits) ask(ctx, stop context.Context, d *runner.Decision) {
 	for again := false; ; again = true {
 		q.Text = t.question(q, shown, unclear)
 		t.agentLog.Line(t.rec.Message, "= asks "+t.plan().Called(q.To)+" whether it may: "+q.What)
-		reply, err := t.Ask(ctx, q)
+		reply, err := t.asker.Ask(ctx, q)
 		switch {
 		case errors.Is(err, mail.ErrNoAnswer):
 			d.Why = mail.NobodyAnswered + q.Patience.String()

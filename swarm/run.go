@@ -157,7 +157,7 @@ func (s *Swarm) changed(r dropbox.Change) {
 	default:
 		m.inbox.Queue.Changed(r.Name)
 		m.wakeup.wake()
-		m.permits.Wake()
+		m.permits.asker.Wake()
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *Swarm) wakeAgents() {
 	for _, m := range s.agents {
 		m.inbox.Queue.Changed("")
 		m.wakeup.wake()
-		m.permits.Wake()
+		m.permits.asker.Wake()
 	}
 	s.intake.wakeup.wake()
 	s.leadNews.wakeup.wake()

@@ -101,7 +101,7 @@ func (s *Swarm) steer(agent string, f func(*journal.Hold)) error {
 		return err
 	}
 	m.wakeup.wake()
-	m.permits.Wake()
+	m.permits.asker.Wake()
 	s.answers.wake() // a pause until an answer may have ended
 	return nil
 }

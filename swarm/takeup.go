@@ -55,7 +55,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return err
 	}
 	rec := j.Rec
-	a.permits.TakeBackLeft(rec.Turn)
+	a.permits.asker.TakeBackLeft(rec.Turn)
 	known := a.unfiled.of(rec.Turn)
 	switch {
 	case known != nil && (rec.End != "" || rec.Process.PID == 0):

@@ -163,7 +163,7 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 		return nil
 	}
 	may := func(m *dropbox.Message) bool {
-		if m != nil && a.permits.Answers(m) {
+		if m != nil && a.permits.asker.Answers(m) {
 			return false // the message is an answer for which the daemon is waiting
 		}
 		if m == nil {
