@@ -41,7 +41,6 @@ func New(o Options) (*Swarm, error) {
 		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
 		halted: hold.NewHalted(o.Store), lost: newWakeup(),
 	}
-	s.treasury = treasury{deps: &s.deps, members: s.members}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
@@ -62,6 +61,7 @@ func New(o Options) (*Swarm, error) {
 			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})
 		},
 	}
+	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.plan, members: s.members, log: s.log}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -11,13 +12,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // A treasury is the daemon's interface to the budget. It carries out people's decisions.
 // It is safe for concurrent use.
 type treasury struct {
-	*deps
+	budget  *budget.Book
+	home    journal.Home
+	ledger  *journal.Ledger
+	mail    *mail.Service
+	plan    func() Plan
 	members func() []*member
+	log     *slog.Logger
 }
 
 // restore restores the reservations of the turns that an earlier daemon left. The book must
