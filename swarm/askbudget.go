@@ -82,8 +82,8 @@ func (p *purse) warn(t budget.Turn) {
 }
 
 // capBody returns the text of the question about a scope at its cap.
-func (d *deps) capBody(b *budget.Block) string {
-	text := d.capText(b) + ".\n\n"
+func (p *purse) capBody(b *budget.Block) string {
+	text := p.capText(b) + ".\n\n"
 	switch b.Kind {
 	case budget.KindTurn:
 		text += "The message waits."
@@ -109,10 +109,10 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 }
 
 // capText describes a scope that is at its cap.
-func (d *deps) capText(b *budget.Block) string {
+func (p *purse) capText(b *budget.Block) string {
 	scope := b.Scope.String()
 	if b.Kind == budget.KindTask {
-		scope = fmt.Sprintf("the task %s (%s)", d.mail.Called(b.Name), scope)
+		scope = fmt.Sprintf("the task %s (%s)", p.mail.Called(b.Name), scope)
 	}
 	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Unit == budget.Turns {
@@ -122,7 +122,7 @@ func (d *deps) capText(b *budget.Block) string {
 		text = fmt.Sprintf("%s has spent %s of %s; %s", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit), left)
 	}
 	if b.Kind == budget.KindTurn {
-		text = fmt.Sprintf("the turn of %s (%s) has used up its cap of %s", d.mail.Called(b.Name), scope, b.Cap.In(b.Unit))
+		text = fmt.Sprintf("the turn of %s (%s) has used up its cap of %s", p.mail.Called(b.Name), scope, b.Cap.In(b.Unit))
 	}
 	switch b.Answer {
 	case budget.Stop:

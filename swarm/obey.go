@@ -68,7 +68,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
 	if b := a.budget.Check(t); b != nil {
-		return &blockedError{b, a.capText(b)}
+		return &blockedError{b, a.purse.capText(b)}
 	}
 	// A waiting client is closed, because it could not be kept after a compaction.
 	a.turns.Close(kill, "the context is being compacted")
@@ -85,7 +85,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	}
 	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
 	if block != nil {
-		return &blockedError{block, a.capText(block)}
+		return &blockedError{block, a.purse.capText(block)}
 	}
 	defer a.purse.release()
 	defer endAfter(reserved.Time(), end)()

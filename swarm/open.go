@@ -174,7 +174,10 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
 		Backend:  func() string { return a.kind().Name },
 	}
-	a.purse = purse{deps: &s.deps, name: spec.Name, inbox: a.inbox, wake: s.treasury.wake}
+	a.purse = purse{
+		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, plan: s.plan,
+		name: spec.Name, inbox: a.inbox, wake: s.treasury.wake,
+	}
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
 	a.permits = permitter{
 		asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, store: s.store, holds: s.holds, mail: s.mail,

@@ -29,7 +29,12 @@ func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 // A purse is one agent's interface to the budget. Only the agent's goroutine uses a
 // purse.
 type purse struct {
-	*deps
+	budget  *budget.Book
+	slots   *slots
+	home    journal.Home
+	ledger  *journal.Ledger
+	mail    *mail.Service
+	plan    func() Plan
 	name    string
 	inbox   *mail.Inbox
 	wake    func()    // wakes the agents, because a blocked turn may now be able to start
