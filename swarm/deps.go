@@ -57,8 +57,8 @@ const (
 )
 
 // endLeft ends the processes with the given mark that a turn left running.
-func (d *deps) endLeft(mark string) {
+func endLeft(log *slog.Logger, mark string) {
 	if n := turn.EndLeft(mark); n > 0 {
-		d.log.Info("ended the processes that a turn left running", keyTurn, mark, "processes", n)
+		log.Info("ended the processes that a turn left running", keyTurn, mark, "processes", n)
 	}
 }

@@ -62,6 +62,10 @@ func New(o Options) (*Swarm, error) {
 		},
 	}
 	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.plan, members: s.members, log: s.log}
+	s.judging = judgements{
+		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
+		mail: s.mail, log: s.log, settled: s.treasury.wake,
+	}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
@@ -91,7 +95,7 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
 	s.supervisor = supervisor.New(supervisor.Options{
-		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judge(o.Plan, s.treasury.wake),
+		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judging.judge(o.Plan),
 		Note: s.noteJudge,
 	})
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
@@ -100,7 +104,7 @@ func New(o Options) (*Swarm, error) {
 	} else if lines > 0 {
 		s.log.Warn("lines were missing from the ledger", "lines", lines)
 	}
-	if err := errors.Join(s.lostJudgements(), s.treasury.restore(o.Plan)); err != nil {
+	if err := errors.Join(s.judging.endLost(), s.treasury.restore(o.Plan)); err != nil {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {

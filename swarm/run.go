@@ -205,7 +205,7 @@ func (s *Swarm) endOrphans() {
 		if err != nil || rec.End != "" || !rec.Process.Alive() || s.hasClaimed(rec) || s.has(rec.Mark()) {
 			continue
 		}
-		s.endLeft(rec.Mark())
+		endLeft(s.log, rec.Mark())
 	}
 }
 

@@ -1,21 +1,14 @@
 package swarm
 
 import (
-	"crypto/rand"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
@@ -227,10 +220,6 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
 }
 
-// judgeTrouble is the key of the report that the last turn of the supervisor's model
-// failed.
-const judgeTrouble = "judge"
-
 // noteJudge adds a line about the judge model to an agent's log, under the message that
 // was judged.
 func (s *Swarm) noteJudge(agent, message, line string) {
@@ -238,118 +227,4 @@ func (s *Swarm) noteJudge(agent, message, line string) {
 	if m, err := s.member(agent); err == nil {
 		m.inbox.AgentLog.Line(message, "~ "+m.hidden.Text(line))
 	}
-}
-
-// judgePrefix is the prefix of judgement ids. Message ids contain no dash.
-const judgePrefix = "judge-"
-
-// judgeParts is the number of parts into which the unspent remainder of a cap is divided.
-// A judgement reserves only one part, because the agents need most of the budget.
-const judgeParts = 16
-
-// judge returns the judge that uses the model of the plan's supervisor, or nil if the
-// plan specifies no such model. Each judgement reserves part of the budget, and settled
-// is called when the cost of the judgement is known.
-func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
-	if p.Supervisor == nil || p.Supervisor.Client.Model == "" {
-		return nil
-	}
-	plan := *p.Supervisor
-	backend := turn.BackendOf(d.turnDeps.Backends, plan.Backend)
-	if backend == nil {
-		return nil // the configuration contains no such backend
-	}
-	return &supervisor.Judge{
-		Backend: backend,
-		Turn: func(string) (runner.Turn, error) {
-			t := runner.Turn{ID: judgePrefix + strings.ToLower(rand.Text()[:10]), Agent: JudgeName, Spec: plan.Client}
-			t.Files = runner.Files{
-				Stdout: d.home.Stream(t.ID), Stderr: d.home.TurnFile(t.ID, ".stderr"),
-				Settings: d.home.ClientFile(t.ID, ".settings.json"), System: d.home.ClientFile(t.ID, ".system.md"),
-				Servers: d.home.ClientFile(t.ID, ".mcp.json"), Ready: d.home.ClientFile(t.ID, ".ready"),
-			}
-			t.Protected = runner.Protected{Unread: []runner.ProtectedPath{{Dir: d.home.Dir()}}}
-			t.Env = runner.Environ(d.environ, runner.EnvOptions{Dir: d.turnDeps.Project, TurnID: t.ID})
-			if err := os.MkdirAll(t.Spec.Dir, 0o700); err != nil {
-				return t, err
-			}
-			r, block := d.budget.Reserve(budget.Turn{Agent: JudgeName, Message: t.ID}, judgeParts)
-			if block != nil {
-				return t, fmt.Errorf("nothing is left in %s", block.Scope)
-			}
-			if r != nil {
-				t.CapUSD = r.USD()
-			}
-			rec := journal.Record{Turn: t.ID, Agent: JudgeName, Backend: backend.Kind().Name, Message: t.ID, Begun: time.Now().UTC()}
-			r.Note(&rec)
-			if err := rec.Write(d.home); err != nil { // lets the next daemon count the judgement
-				d.budget.Release(JudgeName)
-				return t, errors.Join(err, rec.Remove(d.home))
-			}
-			return t, nil
-		},
-		Ended: func(agent string, t runner.Turn, out runner.Outcome) {
-			defer settled()
-			defer d.budget.Release(JudgeName)
-			if out.End.OK() {
-				d.mail.Trouble.Clear(judgeTrouble)
-			} else {
-				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
-					plan.Client.Model, screen.Short(out.Reason, maxWhisper)))
-			}
-			err := d.ledger.Add(journal.LedgerLine{
-				At: out.Ended.UTC(), Turn: t.ID, Agent: JudgeName, From: dropbox.Swarm, Subject: "judges the work of " + agent,
-				Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-				Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown,
-				Billing: out.Billing, ReservedUSD: t.CapUSD,
-				Client: journal.ClientName(backend.Kind().Name, out.Version), Model: out.Model, Session: out.Session,
-			})
-			if err == nil {
-				err = d.removeJudgement(t.ID)
-			}
-			d.mail.Note(err)
-		},
-	}
-}
-
-// removeJudgement removes the files of a judgement. The judgement's line must already be
-// in the ledger.
-func (d *deps) removeJudgement(id string) (err error) {
-	for _, file := range []string{
-		d.home.Stream(id), d.home.TurnFile(id, ".stderr"), d.home.ClientFile(id, ".settings.json"), d.home.ClientFile(id, ".system.md"),
-		d.home.ClientFile(id, ".mcp.json"), d.home.ClientFile(id, ".ready"), d.home.TurnFile(id, ".json"),
-	} {
-		if gone := os.Remove(file); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return err
-}
-
-// lostJudgements ends the judgements of a daemon that was killed, and adds their lines to the
-// ledger. Their cost is unknown, so the amount reserved in the budget counts as spent.
-func (d *deps) lostJudgements() error {
-	turns, err := d.home.Recorded()
-	if err != nil {
-		return err
-	}
-	for _, id := range turns {
-		if !strings.HasPrefix(id, judgePrefix) {
-			continue
-		}
-		rec, err := journal.ReadRecord(d.home, id)
-		if err == nil {
-			d.endLeft(id)
-			line := lostLine(rec)
-			line.From, line.Reason = dropbox.Swarm, "the daemon was killed before its model had answered"
-			err = d.ledger.Add(line) // has no effect if the line is already in the ledger
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := d.removeJudgement(id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

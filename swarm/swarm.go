@@ -26,6 +26,7 @@ type Swarm struct {
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 	damaged   []loss // files that were set aside
 	treasury  treasury
+	judging   judgements
 
 	telling sync.Mutex // locked while TellGone runs
 

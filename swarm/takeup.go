@@ -37,7 +37,7 @@ func (a *agent) takeUp(kill context.Context) error {
 	}
 	// A client that has a turn is followed to the end of that turn.
 	if waited := journal.MarkInPIDFile(a.home.PIDFile(a.name)); waited != "" && !marks[waited] {
-		a.endLeft(waited)
+		endLeft(a.deps.log, waited)
 		journal.RemovePIDFile(a.home.PIDFile(a.name))
 	}
 	for _, e := range left {
@@ -68,7 +68,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called Begun
 	}
 	if !rec.Process.Alive() {
-		a.endLeft(rec.Mark())
+		endLeft(a.deps.log, rec.Mark())
 	}
 	if rec.Process.PID == 0 {
 		// There is a record but no process, so the client got no prompt.
