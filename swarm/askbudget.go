@@ -108,11 +108,13 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 	}
 }
 
-// capText describes a scope that is at its cap.
-func (p *purse) capText(b *budget.Block) string {
+func (p *purse) capText(b *budget.Block) string { return capText(p.mail.Called, b) }
+
+// capText describes a scope that is at its cap. called returns what people call a message.
+func capText(called func(id string) string, b *budget.Block) string {
 	scope := b.Scope.String()
 	if b.Kind == budget.KindTask {
-		scope = fmt.Sprintf("the task %s (%s)", p.mail.Called(b.Name), scope)
+		scope = fmt.Sprintf("the task %s (%s)", called(b.Name), scope)
 	}
 	text := fmt.Sprintf("%s is at its cap: %s of %s has been spent", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit))
 	if b.Unit == budget.Turns {
@@ -122,7 +124,7 @@ func (p *purse) capText(b *budget.Block) string {
 		text = fmt.Sprintf("%s has spent %s of %s; %s", scope, b.Spent.In(b.Unit), b.Cap.In(b.Unit), left)
 	}
 	if b.Kind == budget.KindTurn {
-		text = fmt.Sprintf("the turn of %s (%s) has used up its cap of %s", p.mail.Called(b.Name), scope, b.Cap.In(b.Unit))
+		text = fmt.Sprintf("the turn of %s (%s) has used up its cap of %s", called(b.Name), scope, b.Cap.In(b.Unit))
 	}
 	switch b.Answer {
 	case budget.Stop:

@@ -31,7 +31,7 @@ func newHoldLists(d *deps) holdLists {
 			d.halted,
 		},
 		message: hold.List{
-			hold.Budget{Book: d.budget, Text: d.capText},
+			budgetHold(d),
 			hold.Turns{Counts: &d.counts, PerHour: func() int { return d.plan().TurnsPerHour }},
 		},
 	}
@@ -43,10 +43,12 @@ func offlineHolds(home journal.Home) hold.List {
 	return hold.List{hold.Attached{Home: home}, hold.Stopped{}, hold.Paused{}}
 }
 
-// blocked returns how a block of the budget keeps an agent from beginning a turn.
-func (d *deps) blocked(b *budget.Block) hold.Held {
-	return hold.Budget{Text: d.capText}.By(b, time.Now())
+func budgetHold(d *deps) hold.Budget {
+	return hold.Budget{Book: d.budget, Text: func(b *budget.Block) string { return capText(d.mail.Called, b) }}
 }
+
+// blocked returns how a block of the budget keeps an agent from beginning a turn.
+func (d *deps) blocked(b *budget.Block) hold.Held { return budgetHold(d).By(b, time.Now()) }
 
 // queryOf returns the query about an agent with these settings.
 func (d *deps) queryOf(spec Spec, now time.Time) hold.Query {
