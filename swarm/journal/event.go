@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A Kind is the kind of an event.
@@ -110,7 +110,7 @@ func Keep(m *dropbox.Message) *Message {
 	}
 	out := &Message{
 		ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: m.Priority.String(), Body: cut(string(m.Body)),
+		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: m.Priority.String(), Body: screen.Truncate(string(m.Body), maxText),
 	}
 	if len(m.Extra) <= maxExtra {
 		out.Extra = m.Extra
@@ -131,12 +131,4 @@ func (m *Message) Mail() *dropbox.Message {
 		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: priority, Extra: m.Extra, Body: []byte(m.Body),
 	}
-}
-
-// cut truncates a string to maxText bytes, without splitting a rune.
-func cut(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
 }

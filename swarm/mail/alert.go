@@ -65,12 +65,12 @@ func (s *Service) Raise(key string, n journal.Notice, about, details string) err
 		Message: &journal.Message{From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Body: text + "\n"},
 	}
 	if details != "" {
-		ev.Message.Body = cut(s.Secrets.Redactor().Text(details), maxTold) + "\n"
+		ev.Message.Body = screen.Truncate(s.Secrets.Redactor().Text(details), maxTold) + "\n"
 	}
 	if about == "" {
 		return s.happened(ev)
 	}
-	of, err := s.message(about)
+	of, err := s.Store.Message(about)
 	switch {
 	case err == nil:
 		ev.About, ev.Of, ev.Message.Thread, ev.Message.Trace = of.ID, journal.Keep(of), of.Thread, of.Trace
@@ -101,7 +101,7 @@ func (s *Service) tellLead(ev journal.Event, subject, body string) {
 	}
 	ev.Kind, ev.To, ev.At = journal.Alert, to, time.Now().UTC()
 	ev.Message = &journal.Message{
-		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: screen.Short(subject, 200), Key: key, Body: cut(body, maxTold),
+		From: dropbox.Swarm, To: []string{to}, Type: kind, Subject: screen.Short(subject, 200), Key: key, Body: screen.Truncate(body, maxTold),
 	}
 	if err := s.happened(ev); err != nil {
 		s.Log.Error("lead could not be told", keyAgent, agent, "subject", subject, keyErr, err)
@@ -125,7 +125,7 @@ func (s *Service) deliverAlerts(_ context.Context, events []journal.Event) error
 		if ev.Kind != journal.Alert || ev.Message == nil {
 			continue
 		}
-		if err := s.deliverAlert(ev); undeliverable(err) {
+		if err := s.deliverAlert(ev); dropbox.IsUndeliverable(err) {
 			s.Log.Error("lead could not be told", keyAgent, ev.Agent, "subject", ev.Message.Subject, keyErr, err)
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", ev.Message.Subject, err)

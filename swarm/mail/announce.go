@@ -51,7 +51,7 @@ func (s *Service) announce(mo Announcement) error {
 		switch {
 		case errors.Is(err, errNoBridge): // copies waiting for the bridge must not delay other events
 			s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
-		case undeliverable(err):
+		case dropbox.IsUndeliverable(err):
 			s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
 		case err != nil:
 			return err

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -77,10 +78,10 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Outcome: mo.Message.Outcome, Priority: dropbox.Normal,
 		Key:  fmt.Sprintf("%s-%s-%s", bridge, mo.key, c.Where),
-		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
+		Body: []byte(screen.Truncate(string(mo.Message.Body), maxTold)), Extra: c.Extra,
 	}
 	if c.Text != "" {
-		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
+		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(screen.Truncate(c.Text, maxTold))
 	}
 	if passing(mo.Kind) && c.Text == "" {
 		m.Priority = dropbox.Low

@@ -83,7 +83,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if err == nil && lead != "" {
 		err = in.copyTo(lead, result)
 	}
-	if undeliverable(err) {
+	if dropbox.IsUndeliverable(err) {
 		// The sender has no mailbox, for example because a person wrote the message. The
 		// lead gets the answer instead.
 		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, but the answer cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))

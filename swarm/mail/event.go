@@ -46,7 +46,7 @@ func (in *Inbox) ended(m *dropbox.Message, r *journal.Receipt, answer string) er
 		ev.Task = journal.Keep(task)
 		ev.Notice = &journal.Notice{Word: journal.AgentComplete, Agent: in.doerOf(task), Task: Describe(task)}
 		if task.ID != m.ID && m.Offer != task.ID { // the work was delegated, so no answer to the task contains these last words
-			ev.Notice.Why = cut(string(shown.Body), maxReason)
+			ev.Notice.Why = screen.Truncate(string(shown.Body), maxReason)
 		}
 		if r.Outcome == journal.OutcomeRefused {
 			ev.Notice = refusalOf(in.Name, task, m)
@@ -76,7 +76,7 @@ func turnOf(l journal.LedgerLine) *journal.Turn {
 func (in *Inbox) FailedTurn(m *dropbox.Message, rec *journal.Record, line journal.LedgerLine, why, next string) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: Describe(m), Thread: m.Thread, Trace: m.Trace,
-		Body: []byte(cut(why, maxReason) + "\n"),
+		Body: []byte(screen.Truncate(why, maxReason) + "\n"),
 	}
 	return in.happened(journal.Event{
 		Kind: journal.Failed, Key: eventKey(journal.Failed, line.Turn), Agent: in.Name, To: m.From, About: m.ID,
@@ -107,7 +107,7 @@ const Aborted = "aborted by "
 func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 	shown := &dropbox.Message{
 		From: dropbox.Swarm, Type: dropbox.Status, Subject: "not done: " + c.ID,
-		Body: []byte(cut(reason, maxReason) + "\n"),
+		Body: []byte(screen.Truncate(reason, maxReason) + "\n"),
 	}
 	ev := journal.Event{
 		Kind: journal.Dead, Key: eventKey(journal.Dead, fmt.Sprintf("%s.%d", c.ID, at.UnixMicro())), Agent: in.Name, To: dropbox.Lead, About: c.ID,
@@ -118,7 +118,7 @@ func (in *Inbox) gaveUp(c *dropbox.Claim, reason string, at time.Time) error {
 	}
 	ev.Message = journal.Keep(shown)
 	if !strings.HasPrefix(reason, Aborted) { // the person who aborted the turn does not need a notice
-		ev.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: in.Name, Why: cut(reason, maxReason), Next: "It is kept: claude-swarm dead show " + c.ID}
+		ev.Notice = &journal.Notice{Word: journal.DeadLetter, Agent: in.Name, Why: screen.Truncate(reason, maxReason), Next: "It is kept: claude-swarm dead show " + c.ID}
 		if c.Message != nil {
 			ev.Notice.Task = Describe(c.Message)
 		}

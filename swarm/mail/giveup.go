@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // GiveUp moves a message to dead/ with the reason, and notifies the sender once. If a
@@ -62,7 +63,7 @@ func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	case expired(m):
 		again = fmt.Sprintf("To have it done after all, send it again: claude-swarm read %s --body | claude-swarm send %s -", c.ID, in.Name)
 	}
-	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, cut(reason, maxReason), c.ID, again)
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, screen.Truncate(reason, maxReason), c.ID, again)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
 		what := c.ID
 		if m != nil {
@@ -79,7 +80,7 @@ func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 		bounce.Type = dropbox.Result
 	}
 	_, err := in.deliver(dropbox.Swarm, m.From, bounce)
-	if undeliverable(err) {
+	if dropbox.IsUndeliverable(err) {
 		in.TellLead(in.Name, key, "not done: "+Describe(m), body)
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // maxQuoted is the maximum size, in bytes, of the part of a message that an alert quotes.
@@ -19,7 +20,7 @@ func (in *Inbox) haltThread(m *dropbox.Message, to string, v GateVerdict) error 
 		return err
 	}
 	in.Log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
-	last := strings.ReplaceAll(strings.TrimSpace(cut(string(m.Body), maxQuoted)), "\n", "\n> ")
+	last := strings.ReplaceAll(strings.TrimSpace(screen.Truncate(string(m.Body), maxQuoted)), "\n", "\n> ")
 	return in.TellHalted(m, fmt.Sprintf("\nThe last message, from %s to %s:\n\n> %s\n", m.From, to, last))
 }
 

@@ -3,6 +3,7 @@ package mail
 import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -42,7 +43,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	if err := topic.Of(in.Store).Release(m.Offer, in.Name); err != nil {
 		return err
 	}
-	in.announce(m, topic.Failed, in.Name+" has given it up: "+cut(reason, maxReason))
+	in.announce(m, topic.Failed, in.Name+" has given it up: "+screen.Truncate(reason, maxReason))
 	return nil
 }
 

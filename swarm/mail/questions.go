@@ -192,7 +192,7 @@ func answerHint(id string, words []journal.AnswerWord) string {
 func questionText(n journal.Question) string {
 	var b strings.Builder
 	if body := strings.TrimSpace(n.Body); body != "" {
-		b.WriteString(cut(body, maxTold) + "\n\n")
+		b.WriteString(screen.Truncate(body, maxTold) + "\n\n")
 	}
 	b.WriteString("Answer with one of these words:\n")
 	for _, w := range n.Words {
@@ -317,7 +317,7 @@ func (q *Questions) tell(m *dropbox.Message, said string) error {
 		ReplyTo: m.ID, Key: "answered:" + m.ID, Priority: dropbox.Normal, Body: []byte(strings.TrimSpace(said) + "\n"),
 	}
 	_, err := q.mail.deliver(dropbox.Swarm, m.From, note)
-	if undeliverable(err) {
+	if dropbox.IsUndeliverable(err) {
 		q.mail.Log.Warn("the outcome of an answer was not sent to the person", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
@@ -374,14 +374,14 @@ func AnswerTo(q journal.Question, from string, body []byte) (a journal.QuestionA
 // Guide delivers the text of an answer to an agent, as an urgent task from the person who
 // answered, in the conversation of the message about. It does so only once.
 func (q *Questions) Guide(agent, about string, a journal.QuestionAnswer) error {
-	said, err := q.mail.message(a.ID)
+	said, err := q.mail.Store.Message(a.ID)
 	if err != nil {
 		return fmt.Errorf("the text of the answer cannot be read: %w", err)
 	}
 	m := &dropbox.Message{
 		From: said.From, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Urgent, Key: "guide:" + a.ID, Extra: said.Extra, Body: said.Body,
 	}
-	if of, err := q.mail.message(about); err == nil { // the message may be gone
+	if of, err := q.mail.Store.Message(about); err == nil { // the message may be gone
 		m.Thread, m.Trace = cmp.Or(of.Thread, of.ID), cmp.Or(of.Trace, of.ID)
 	}
 	_, err = q.mail.deliver(said.From, agent, m)

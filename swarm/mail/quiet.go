@@ -126,7 +126,7 @@ func (q *Quiet) keep(ev journal.Event) error {
 	switch ev.Kind {
 	case journal.Mail:
 		k.About, k.Asks = ev.About, true
-		k.Subject = cut(screen.OneLine(ev.Message.Mail().Gist()), 200)
+		k.Subject = screen.Truncate(screen.OneLine(ev.Message.Mail().Gist()), 200)
 		k.Body = "claude-swarm read " + ev.About
 	case journal.Dead:
 		k.About, k.Dead = ev.About, true
@@ -273,7 +273,7 @@ func morning(all []journal.Kept, first time.Time) (subject, body string) {
 		line := fmt.Sprintf("\n* %s %s\n", screen.Ahead(k.At, time.Now()), k.Subject)
 		detail := ""
 		if k.Body != "" {
-			detail = "  " + strings.ReplaceAll(cut(k.Body, maxDetail), "\n", "\n  ") + "\n"
+			detail = "  " + strings.ReplaceAll(screen.Truncate(k.Body, maxDetail), "\n", "\n  ") + "\n"
 		}
 		rest := fmt.Sprintf("\n%d more are in .claude-swarm/%s.\n", len(all)-i, journal.KeptName)
 		switch room := maxTold - b.Len() - len(rest); {

@@ -89,7 +89,7 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v GateVerdict) error {
 	}
 	note.Body = []byte(body)
 	_, err := in.deliver(dropbox.Swarm, m.From, note)
-	if undeliverable(err) {
+	if dropbox.IsUndeliverable(err) {
 		in.TellLead(in.Name, note.Key, subject, body)
 		return nil
 	}

@@ -3,7 +3,6 @@ package mail
 import (
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -90,11 +89,4 @@ func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id s
 		}
 	}
 	return d, err
-}
-
-// undeliverable reports whether an error means that a retry cannot deliver the message
-// either. Retries would then block the mailbox.
-func undeliverable(err error) bool {
-	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},
-		func(never error) bool { return errors.Is(err, never) })
 }

@@ -16,16 +16,8 @@ const (
 	maxReason = 1 << 10
 )
 
-// cut truncates a string to most bytes, without splitting a rune.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
 // Beginning truncates a string to the length that alerts quote.
-func Beginning(text string) string { return cut(text, maxReason) }
+func Beginning(text string) string { return screen.Truncate(text, maxReason) }
 
 // Describe returns the line that the status shows for a message.
 func Describe(m *dropbox.Message) string {
@@ -35,7 +27,7 @@ func Describe(m *dropbox.Message) string {
 // Called returns the subject of a message, or the beginning of its text, in quotation
 // marks. It returns the id if the message cannot be found.
 func (s *Service) Called(id string) string {
-	m, err := s.message(id)
+	m, err := s.Store.Message(id)
 	if err != nil {
 		return id
 	}
