@@ -119,7 +119,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 		if err != nil {
 			continue // the person has just read it, or it is not a message
 		}
-		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
+		if err := l.notices.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)
 			delete(still, e.ID) // the next check shows it
 			continue

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 const (
@@ -15,18 +15,14 @@ const (
 )
 
 // openListeners creates the cursor of every listener.
-func (s *Swarm) openListeners(more []mail.Listener) error {
-	all := append([]mail.Listener{s.mail.LeadListener()}, more...)
-	if s.mail.Announcer != nil {
-		all = append(all, s.mail.AnnounceListener())
-	}
-	for _, l := range all {
-		if err := s.mail.Events.Begin(l.Name); err != nil {
+func (s *Swarm) openListeners(more []notice.Listener) error {
+	for _, l := range append(s.notices.Listeners(), more...) {
+		if err := s.notices.Events.Begin(l.Name); err != nil {
 			return err
 		}
 		s.listeners = append(s.listeners, &listening{l, newWakeup()})
 	}
-	s.mail.WakeListeners = func() {
+	s.notices.Wake = func() {
 		for _, l := range s.listeners {
 			l.wakeup.wake()
 		}
@@ -40,10 +36,10 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 	calm := context.WithoutCancel(ctx)
 	for retry, start := firstRetry, true; ; start = false {
 		last := ctx.Err() != nil
-		any, err := s.mail.Hear(calm, l.Listener)
+		any, err := s.notices.Hear(calm, l.Listener)
 		if err == nil && (start || !any) {
 			err = l.Hear(calm, nil)
-			s.mail.Complain(l.Listener, err)
+			s.notices.Complain(l.Listener, err)
 		}
 		if last {
 			return
@@ -74,13 +70,13 @@ func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 			s.answers.wake() // an answer may have arrived before the watch began
 		}
 		if err == nil {
-			s.mail.Trouble.Clear(trouble)
+			s.notices.Trouble.Clear(trouble)
 			retry = firstRetry
 			s.answers.wait(ctx, forever)
 			continue
 		}
 		s.log.Error("a question to the person, or its answer, was delayed", keyErr, err)
-		s.mail.Trouble.Set(trouble, err.Error())
+		s.notices.Trouble.Set(trouble, err.Error())
 		s.answers.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A hearer records the events that it receives.
@@ -58,7 +58,7 @@ func (h *hearer) of(key string) (n int) {
 }
 
 func (f *field) listen(h *hearer) {
-	f.listeners = []mail.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
+	f.listeners = []notice.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
 }
 
 func TestAListenerHearsOfTurns(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -112,13 +113,13 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	}
 	details := m.hidden.Text(screen.Plain(e.Details))
 	m.log.Warn("agent is stuck", keyTurn, e.Turn, keyWhy, why)
-	notice := journal.Notice{Word: journal.AgentSpiraling, Agent: e.Agent, Task: e.Task, Why: why, Held: true}
-	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
-	err = s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details)
+	fact := notice.Stuck{Agent: e.Agent, Task: e.Task, Why: why, Escalation: e.ID, Message: messageOf(e.Turn), Details: details}
+	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text(fact))
+	err = s.notices.Add(fact)
 	if s.holds.Of(e.Agent).IsStuck(e.ID) {
 		s.overrunLater(m, e)
 		err = errors.Join(err, s.mail.Questions.AskPerson(journal.Question{
-			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
+			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(fact),
 			Body: strings.TrimSpace(details + "\n\n" + afterStuck(e.Agent, s.Plan().supervision().InterruptAfter)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it carry on from where it stopped, like claude-swarm resume " + e.Agent},
@@ -200,7 +201,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 		return nil, &PersonError{Name: m.name}
 	}
 	if was := s.holds.Of(m.name).Paused; was.Holds(time.Now()) {
-		s.mail.Unpaused(m.name, was.Since, "aborted by "+by, by)
+		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: m.name, Since: was.Since, Why: "aborted by " + by, By: by}))
 	}
 	given := m.control.givesUp()
 	ended, cut, running := m.control.cutShort(by, "", errAborted)
@@ -292,9 +293,9 @@ func (d *deps) judge(p Plan, settled func()) *supervisor.Judge {
 			defer settled()
 			defer d.budget.Release(JudgeName)
 			if out.End.OK() {
-				d.mail.Trouble.Clear(judgeTrouble)
+				d.notices.Trouble.Clear(judgeTrouble)
 			} else {
-				d.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
+				d.notices.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
 					plan.Client.Model, screen.Short(out.Reason, maxWhisper)))
 			}
 			err := d.ledger.Add(journal.LedgerLine{

@@ -10,7 +10,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for concurrent use.
@@ -123,6 +123,6 @@ func (s *Swarm) stopping() bool {
 // listening is one of the daemon's listeners, together with the channel that wakes its
 // goroutine.
 type listening struct {
-	mail.Listener
+	notice.Listener
 	wakeup wakeup
 }

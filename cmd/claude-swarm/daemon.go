@@ -26,6 +26,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -458,11 +459,7 @@ func (d *daemon) tellGrown(grown []string, by string, pid int) {
 		by = strings.Join(names, " ← ")
 	}
 	d.log.Warn("rights grew", "grown", grown, "by", by)
-	subject := "rights grew: " + grown[0]
-	if more := len(grown) - 1; more > 0 {
-		subject += fmt.Sprintf(", and %d more", more)
-	}
-	d.Swarm.TellLead("rights:"+time.Now().UTC().Format(time.RFC3339Nano), subject, strings.Join(grown, "\n")+"\n\nby: "+by+"\n")
+	d.Swarm.Tell(notice.RightsGrew{Grown: grown, By: by, At: time.Now()})
 }
 
 // keepConfig writes a copy of the configuration that is in force. Verbs use the copy if the

@@ -15,7 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // checkOutside checks the external resources to which a configuration refers: the agents'
@@ -57,8 +57,8 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 
 // listener returns the listener for events. It receives events even without webhooks, so
 // that a webhook added by a reload gets only the events after the reload.
-func (s *hookService) listener() mail.Listener {
-	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
+func (s *hookService) listener() notice.Listener {
+	return notice.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear}
 }
 
 // lost tells the lead that a webhook has given up on an event. After a call, the service

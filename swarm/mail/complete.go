@@ -54,7 +54,7 @@ func isLateAnswer(m *dropbox.Message) bool {
 // announced reports whether the event list already says that a task is complete. It reads the
 // whole list, which is for rare cases.
 func (in *Inbox) announced(task string) bool {
-	for r := in.Events.From(0); ; {
+	for r := in.Notices.Events.From(0); ; {
 		events, err := r.Next()
 		if err != nil {
 			in.Log.Warn("could not determine whether a task was announced", keyMessage, task, keyErr, err)

@@ -9,16 +9,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Size limits, in bytes, for quotes from a message. An alert cannot become an attachment,
-// so its body must fit in the message.
-const (
-	maxTold   = 6 << 10
-	maxReason = 1 << 10
-)
-
-// Beginning truncates a string to the length that alerts quote.
-func Beginning(text string) string { return screen.Truncate(text, maxReason) }
-
 // Describe returns the line that the status shows for a message.
 func Describe(m *dropbox.Message) string {
 	return screen.Short(m.Gist(), 80)
@@ -53,9 +43,3 @@ func subjectOf(m *dropbox.Message, r *journal.Receipt) string {
 	}
 	return answerSubject(m)
 }
-
-// eventKey returns the key of an event about the message or the turn with the given id.
-func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
-
-// deadKey is the key prefix of the daemon's messages about messages that it has given up.
-const deadKey = "dead:"
