@@ -129,12 +129,6 @@ func (s *Swarm) TellGone() {
 // concurrent use.
 func (s *Swarm) Tell(f notice.Fact) { s.notices.Tell(f) }
 
-// TellLead tells the lead, once per key, about a problem in a part of the daemon outside
-// this package. It is safe for concurrent use.
-func (s *Swarm) TellLead(key, subject, body string) {
-	s.notices.Tell(notice.Old{Key: key, Subject: subject, Body: body})
-}
-
 // stillLeaves reports whether an agent that was removed is still finishing its turn.
 func (s *Swarm) stillLeaves(name string) bool {
 	s.mu.Lock()

@@ -185,7 +185,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	d.Swarm = s
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
-	d.webhooks, hooks.tell = hooks, s.TellLead
+	d.webhooks, hooks.tell = hooks, s.Tell
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
 	return d, nil

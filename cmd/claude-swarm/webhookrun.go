@@ -33,7 +33,7 @@ func checkOutside(f *config.File) error {
 type hookService struct {
 	*webhook.Service
 	log     *slog.Logger
-	tell    func(key, subject, body string) // sends a message to the lead, only once for each key
+	tell    func(notice.Fact) // tells the lead
 	trouble word
 
 	cancel context.CancelFunc
@@ -64,9 +64,7 @@ func (s *hookService) listener() notice.Listener {
 // lost tells the lead that a webhook has given up on an event. After a call, the service
 // calls it again only if the receiver has accepted another event in the meantime.
 func (s *hookService) lost(hook, why string) {
-	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
-		fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",
-			hook, why, dropbox.Hooks, hook))
+	s.tell(notice.WebhookFails{Hook: hook, Why: why, At: time.Now()})
 }
 
 // follow applies the webhooks of a configuration.

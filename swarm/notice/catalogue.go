@@ -49,6 +49,7 @@ var catalogue = map[string]row{
 	"unbooked":  {severity: journal.Warning},
 	"unclaimed": {severity: journal.Warning, void: claimed},
 	"vanished":  {severity: journal.Error},
+	"webhook":   {severity: journal.Warning},
 
 	// About one message or turn. A notice that names its word may come with these.
 	"begun":      {severity: journal.Info},

@@ -179,3 +179,18 @@ func (f RightsGrew) told() told {
 		body:    strings.Join(f.Grown, "\n") + "\n\nby: " + f.By + "\n",
 	}
 }
+
+// WebhookFails: a webhook's receiver has not accepted an event.
+type WebhookFails struct {
+	Hook, Why string
+	At        time.Time
+}
+
+func (f WebhookFails) told() told {
+	return told{
+		Event:   journal.Event{Key: fmt.Sprintf("webhook:%s:%d", f.Hook, f.At.Unix())},
+		subject: "webhook " + f.Hook + " does not work",
+		body: fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",
+			f.Hook, f.Why, dropbox.Hooks, f.Hook),
+	}
+}
