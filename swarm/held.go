@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // held reports whether a hold keeps the agent from working now. If so, it shows the hold and
@@ -47,7 +48,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = &back }))
 	}
 	if p := st.Paused; p.Holds(now) && st.Stopped == nil && a.answered(p) {
-		a.deps.mail.Unpaused(a.name, p.Since, "its question has been answered", "")
+		a.inbox.Note(a.notices.Add(notice.Unpaused{Agent: a.name, Since: p.Since, Why: "its question has been answered"}))
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 			if s.Paused != nil && s.Paused.Since.Equal(p.Since) { // nobody has paused it since then
 				s.Paused = nil
@@ -78,7 +79,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 		a.showSince(Paused, st.Paused.Since, st.Paused.Reason(), next)
 		return until(st.Paused.Until, now), true
 	case st.Paused != nil:
-		a.deps.mail.Unpaused(a.name, st.Paused.Since, "its pause is over", "")
+		a.inbox.Note(a.notices.Add(notice.Unpaused{Agent: a.name, Since: st.Paused.Since, Why: "its pause is over"}))
 		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = nil }))
 		a.deps.mail.Questions.Wake()
 	}
