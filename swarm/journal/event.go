@@ -10,11 +10,9 @@ import (
 // A Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. irc.map uses these words, so a new kind must be added to the words
-// that it accepts (IRCRule in package config) and to the code that shows events on IRC
-// (announced and howShown in cmd/claude-swarm). Otherwise each rule in irc.map that does
-// not name a moment shows the new kind. A test in package docs names the pages that do
-// not mention the new kind.
+// The kinds of events. A new kind needs a row in the catalogue of package notice, and a
+// place in howShown of cmd/claude-swarm, because a rule of irc.map that names no moment
+// shows it too. Tests name the row, the pages and the word of irc.map that are missing.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message

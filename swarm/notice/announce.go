@@ -63,7 +63,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		Notice: ev.Notice, key: ev.Key,
 	}
 	if !ev.Quiet.IsZero() { // the morning alert will contain this event
-		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
+		if !catalogue[string(ev.Kind)].work {
 			return mo, false
 		}
 		mo.Notice = nil
@@ -82,7 +82,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 var errNoBridge = errors.New("is the bridge running?")
 
 func (t *Teller) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
-	if passing(kind) && !t.Announcer.room(t.Store) {
+	if catalogue[string(kind)].passing && !t.Announcer.room(t.Store) {
 		return fmt.Errorf("too much is waiting in the mailbox %s; %w", t.Announcer.Bridge(), errNoBridge)
 	}
 	bridge := t.Announcer.Bridge()

@@ -92,15 +92,10 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 	if c.Text != "" {
 		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(screen.Truncate(c.Text, MaxBody))
 	}
-	if passing(mo.Kind) && c.Text == "" {
+	if catalogue[string(mo.Kind)].passing && c.Text == "" {
 		m.Priority = dropbox.Low
 	}
 	return m
-}
-
-// passing reports whether events of a kind may be omitted when there are too many.
-func passing(kind journal.Kind) bool {
-	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
 
 // Count counts the waiting copies. The daemon calls it each time it checks the folders.

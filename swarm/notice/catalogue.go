@@ -14,6 +14,8 @@ type row struct {
 	word     journal.Word     // of the notice; "" if the fact has none, or names one itself
 	severity journal.Severity // without a notice
 	atOnce   bool             // told during quiet hours too
+	work     bool             // an agent's work, which is shown during quiet hours too, without its notice
+	passing  bool             // may be left out when too many copies wait for the bridge
 	latest   bool             // only an agent's latest fact of this kind matters
 	// void reports whether a fact kept during the quiet hours no longer needs a person's
 	// attention. rest is the fact's key without the kind. nil means that it always does.
@@ -43,7 +45,6 @@ var catalogue = map[string]row{
 	"litter":    {severity: journal.Warning},
 	"quiet":     {severity: journal.Warning, atOnce: true}, // the alert at the end of the quiet hours
 	"refused":   {severity: journal.Warning},
-	"result":    {severity: journal.Warning}, // also the key of a turn's result, which nobody has to act on
 	"rights":    {severity: journal.Warning},
 	"stray":     {severity: journal.Warning},
 	"unbooked":  {severity: journal.Warning},
@@ -51,12 +52,14 @@ var catalogue = map[string]row{
 	"vanished":  {severity: journal.Error},
 	"webhook":   {severity: journal.Warning},
 
-	// About one message or turn. A notice that names its word may come with these.
-	"begun":      {severity: journal.Info},
+	// About one message or turn. These have the names of the events' kinds, and a notice that
+	// names its word may come with them.
+	"begun":      {severity: journal.Info, work: true, passing: true},
 	"dead":       {word: journal.DeadLetter, severity: journal.Error, void: revived},
-	"failed":     {severity: journal.Warning},
-	"mail":       {severity: journal.Warning, void: answered}, // the daemon's questions to the person
-	"permission": {severity: journal.Info},
+	"failed":     {severity: journal.Warning, work: true, passing: true},
+	"mail":       {severity: journal.Warning, void: answered},            // the daemon's questions to the person
+	"result":     {severity: journal.Warning, work: true, passing: true}, // also an answer that cannot be delivered
+	"permission": {severity: journal.Info, passing: true},
 }
 
 // kindOf returns the kind of a fact, and the rest of its key.
