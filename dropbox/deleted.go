@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -119,4 +120,10 @@ func (b *Mailbox) restore(c *Claim) error {
 // deleted it.
 func IsDeleted(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNoMailbox) || errors.Is(err, ErrNoStore)
+}
+
+// IsUndeliverable reports whether an error means that a retry cannot deliver the message
+// either. Retries would then block the mailbox.
+func IsUndeliverable(err error) bool {
+	return slices.ContainsFunc([]error{ErrNoMailbox, ErrName, ErrInvalid, ErrTooLarge, ErrHops}, func(never error) bool { return errors.Is(err, never) })
 }

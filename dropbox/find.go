@@ -157,6 +157,24 @@ func (s *Store) Load(f Found) (*Message, error) {
 	return m, nil
 }
 
+// Message finds and reads the message with the given id, even while another process is
+// moving it. The error is as for [Store.Find].
+func (s *Store) Message(id string) (m *Message, err error) {
+	for range 5 {
+		var found Found
+		if found, err = s.Find(id); err == nil {
+			m, err = s.Load(found)
+		}
+		if !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrGone) {
+			break
+		}
+	}
+	if errors.Is(err, ErrGone) {
+		err = ErrNotFound
+	}
+	return m, err
+}
+
 // Walk calls visit with every message, in the order of All, until visit returns false. It
 // omits files that are not messages, and messages that move during the walk. It reads
 // every file, so use it in commands that people run, but not in a daemon's loop.

@@ -3,7 +3,6 @@ package swarm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -114,9 +114,7 @@ func (a *agent) halt(why, hint string) {
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
 	}))
-	n := journal.Notice{Word: journal.AgentError, Agent: a.name, Why: "is stopped: " + why, Next: "To continue: " + hint, Held: true}
-	a.deps.mail.TellNotice(a.name, "stopped:"+a.name+":"+now.Format(time.RFC3339), n, a.name+" is stopped",
-		fmt.Sprintf("%s is stopped: %s.\n\nIts mail waits. To continue: %s\n", a.name, why, hint))
+	a.notices.Tell(notice.Stopped{Agent: a.name, Why: why, Hint: hint, Since: now})
 }
 
 // account returns the name of the account that the agent's client uses. Agents that share

@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A leadAnnouncer announces the lead's mail, which no agent works on, and the agents'
@@ -17,6 +18,7 @@ type leadAnnouncer struct {
 	home    journal.Home
 	store   *dropbox.Store
 	mail    *mail.Service
+	notices *notice.Teller
 	log     *slog.Logger
 	running func() []string // returns the running turns
 	asking  map[string]bool // turns whose questions must be checked again
@@ -43,7 +45,7 @@ const (
 )
 
 func newLeadAnnouncer(m *mail.Service, running func() []string) *leadAnnouncer {
-	return &leadAnnouncer{home: m.Home, store: m.Store, mail: m, log: m.Log, running: running, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
+	return &leadAnnouncer{home: m.Home, store: m.Store, mail: m, notices: m.Notices, log: m.Log, running: running, wakeup: newWakeup(), asking: map[string]bool{}, seen: map[string]bool{}}
 }
 
 func (l *leadAnnouncer) run(stop context.Context) {
@@ -131,7 +133,7 @@ func (l *leadAnnouncer) look(since time.Time) {
 		if err != nil {
 			continue // the person has just read it, or it is not a message
 		}
-		if err := l.mail.Arrived(m, dropbox.Lead, ""); err != nil {
+		if err := l.notices.Arrived(m, dropbox.Lead, ""); err != nil {
 			l.mail.Note(err)
 			delete(still, e.ID) // the next check shows it
 			continue

@@ -9,7 +9,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // everywhere is an announcer that shows every event in one channel.
@@ -19,8 +19,8 @@ func (everywhere) Bridge() string { return "irc" }
 
 func (everywhere) On() bool { return true }
 
-func (everywhere) Copies(mo mail.Announcement) []mail.Copy {
-	return []mail.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
+func (everywhere) Copies(mo notice.Announcement) []notice.Copy {
+	return []notice.Copy{{Where: "#all", Extra: fmt.Sprintf("irc: {channel: \"#all\", about: %q, to: %s, moment: %s}\n", mo.About, mo.To, mo.Kind)}}
 }
 
 // copies lists the messages in the irc mailbox whose keys begin with "irc-" followed by

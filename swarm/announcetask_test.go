@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/testkit/runnertest"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/standin"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -24,11 +24,11 @@ func (finished) Bridge() string { return "irc" }
 
 func (finished) On() bool { return true }
 
-func (finished) Copies(mo mail.Announcement) []mail.Copy {
+func (finished) Copies(mo notice.Announcement) []notice.Copy {
 	if mo.Task == nil {
 		return nil
 	}
-	return []mail.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
+	return []notice.Copy{{Where: "#done", Text: fmt.Sprintf("%s is complete with %s: %s", mo.Task.ID, mo.Agent, strings.TrimSpace(string(mo.Message.Body)))}}
 }
 
 // A person's task is complete when all messages that it caused are done. These include

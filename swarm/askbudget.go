@@ -7,6 +7,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // budgetKind is the kind of a question about a scope at its cap.
@@ -56,24 +57,14 @@ func (p *purse) ask(b *budget.Block) {
 // be many tasks in one night.
 func (p *purse) warn(t budget.Turn) {
 	for _, w := range p.budget.Warnings(t) {
-		used := "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)
-		about := ""
+		near := notice.NearCap{Scope: w.Scope.String(), Key: w.Question.String(), Used: "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)}
 		if w.Kind != budget.KindSwarm {
-			about = p.name
+			near.Agent = p.name
 		}
-		key := "budget warning " + w.Question.String()
-		n := journal.Notice{
-			Word: journal.BudgetReached, Agent: about, Why: used + " (" + w.Scope.String() + ")",
-			Next: "To raise the cap: claude-swarm budget raise " + w.Scope.String() + " AMOUNT",
-		}
-		var err error
 		if w.Kind == budget.KindTask {
-			n.Why = used + " for the task " + p.mail.Called(w.Name)
-			err = p.mail.Raise(key, n, "", "")
-		} else {
-			p.mail.TellNotice(about, key, n, "budget: "+w.Scope.String()+" "+used, fmt.Sprintf(
-				"%s %s. When it reaches its cap, its mail waits, and you are asked what to do.\n\nTo raise it now: claude-swarm budget raise %s AMOUNT\nAll budgets: claude-swarm budget\n", w.Scope, used, w.Scope))
+			near.Task = p.mail.Called(w.Name)
 		}
+		err := p.notices.Add(near)
 		if err == nil {
 			err = p.budget.Warned(w)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // TestTheTableOfCuts has a row for each point at which, according to the package comment,
@@ -150,7 +150,7 @@ func TestTheTableOfCuts(t *testing.T) {
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			f.listeners = []mail.Listener{{Name: "audit", Behind: "behind", Hear: func(ctx context.Context, _ []journal.Event) error { return audit.Record(ctx) }}}
+			f.listeners = []notice.Listener{{Name: "audit", Behind: "behind", Hear: func(ctx context.Context, _ []journal.Event) error { return audit.Record(ctx) }}}
 			f.start()
 			turn := id + "-1"
 			f.until("the commit is there", func() bool {

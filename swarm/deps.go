@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
@@ -35,6 +36,7 @@ type deps struct {
 	restart    RestartPolicy
 	log        *slog.Logger
 	mail       *mail.Service
+	notices    *notice.Teller
 	wakeAll    func(account string)
 	budget     *budget.Book
 	plan       func() Plan

@@ -95,7 +95,7 @@
 //	                                                         the stream of the running turn
 //	past turns' files       [turn.Runs]                      lost: a file that is dropped later cannot
 //	                                                         be traced to these turns
-//	quiet hours' notices    quiet.json, [mail.Quiet]         sent when the quiet hours end
+//	quiet hours' notices    quiet.json, [notice.Quiet]       sent when the quiet hours end
 //	holds                   state.json, [journal.Holds]      still in force
 //	turns of the last hour  [journal.TurnCounts]             counted again from the ledger
 //	spent and reserved      [budget.Book]                    counted again from the ledger and the
@@ -156,7 +156,7 @@
 // # Interfaces
 //
 // A swarm runs clients through [runner.Backend], and passes the events of package journal's
-// event list to each [mail.Listener]. This is how alerts reach the lead, and how people on
+// event list to each [notice.Listener]. This is how alerts reach the lead, and how people on
 // IRC see what the agents do. The feed of [Swarm.Subscribe] also contains the text that an
 // agent is writing.
 package swarm

@@ -2,16 +2,15 @@ package swarm
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A step is the latest action taken for published work that nobody claims.
@@ -95,12 +94,13 @@ func (w *wait) took(s step, now time.Time, err error) {
 
 // A follower follows up on published work. Only the sweep goroutine uses it.
 type follower struct {
-	store  *dropbox.Store
-	tokens *journal.Tokens // sign the copies that are offered again
-	mail   *mail.Service
-	plan   func() Plan
-	log    *slog.Logger
-	waits  unclaimed
+	store   *dropbox.Store
+	tokens  *journal.Tokens // sign the copies that are offered again
+	mail    *mail.Service
+	notices *notice.Teller
+	plan    func() Plan
+	log     *slog.Logger
+	waits   unclaimed
 }
 
 // followUp takes the next step for published work that has been unclaimed for too long.
@@ -189,7 +189,7 @@ func (f *follower) fallBack(p topic.Publication, agent string) error {
 
 // tellUnclaimed tells the lead once about a publication that nobody claims.
 func (f *follower) tellUnclaimed(p topic.Publication, now time.Time) {
-	f.mail.TellLead("", "unclaimed:"+p.ID, screen.Short("unclaimed work: "+mail.Describe(p.Message), 200), fmt.Sprintf(
-		"%s published work on %s that nobody has claimed for %s:\n\n%s\n\nTo give it to an agent: claude-swarm claim %s --for AGENT\nTo close it: claude-swarm ack %s\n",
-		p.Message.From, p.Message.Topic, screen.Took(now.Sub(p.Message.Created)), mail.Beginning(string(p.Message.Body)), p.ID, p.ID))
+	f.notices.Tell(notice.Unclaimed{
+		ID: p.ID, From: p.Message.From, Topic: p.Message.Topic, Title: mail.Describe(p.Message), Body: string(p.Message.Body), Waits: now.Sub(p.Message.Created),
+	})
 }

@@ -1,12 +1,10 @@
 package swarm
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -32,14 +30,10 @@ func (s *Swarm) contextSized(agent, turnID string, c journal.Context) {
 	if len(commands) == 0 {
 		return
 	}
-	n := journal.Notice{
-		Word: journal.ContextFull, Agent: agent,
-		Why:  fmt.Sprintf("has used %d %% of its context: %s of %s tokens", c.Percent(), screen.Thousands(c.Tokens), screen.Thousands(c.Limit)),
-		Next: "To make room: " + strings.Join(commands, ", or "),
-	}
-	m.inbox.AgentLog.Line(messageOf(turnID), "~ "+n.Text())
+	full := notice.ContextFull{Agent: agent, Turn: turnID, Context: c, Commands: commands}
+	m.inbox.AgentLog.Line(messageOf(turnID), "~ "+notice.Text(full))
 	m.log.Warn("context is nearly full", keyTurn, turnID, "tokens", c.Tokens, "limit", c.Limit)
-	err = s.mail.Raise(fmt.Sprintf("context:%s:%s:%d", agent, turnID, c.Tokens), n, "", "")
+	err = s.notices.Add(full)
 	if err == nil {
 		err = s.holds.Change(agent, func(st *journal.Hold) { st.ContextFull = time.Now().UTC() })
 	}

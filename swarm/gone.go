@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A GoneAgent is an agent that has mail in its mailbox, but has left the configuration in
@@ -120,13 +121,13 @@ func (s *Swarm) TellGone() {
 			continue // the next folder check tries again
 		}
 		wrong := g.Problem()
-		s.mail.TellLead("", "gone:"+g.Name+":"+since, "mail waits for "+g.Name+", which is gone", wrong.Why+": "+wrong.Next+"\n")
+		s.notices.Tell(notice.Gone{Agent: g.Name, Since: since, Why: wrong.Why, Next: wrong.Next})
 	}
 }
 
-// TellLead tells the lead, once per key, about a problem in a part of the daemon outside
-// this package. It is safe for concurrent use.
-func (s *Swarm) TellLead(key, subject, body string) { s.mail.TellLead("", key, subject, body) }
+// Tell tells the lead a fact about a part of the daemon outside this package. It is safe for
+// concurrent use.
+func (s *Swarm) Tell(f notice.Fact) { s.notices.Tell(f) }
 
 // stillLeaves reports whether an agent that was removed is still finishing its turn.
 func (s *Swarm) stillLeaves(name string) bool {

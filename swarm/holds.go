@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -142,7 +143,7 @@ func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool)
 // end tells people that a hold is over, and forgets its record.
 func (a *agent) end(e *hold.End) {
 	if e.Why != "" {
-		a.deps.mail.Unpaused(a.name, e.Since, e.Why, "")
+		a.inbox.Note(a.notices.Add(notice.Unpaused{Agent: a.name, Since: e.Since, Why: e.Why}))
 	}
 	a.inbox.Note(a.holds.Change(a.name, e.Forget))
 	if e.Why != "" {

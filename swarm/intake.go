@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // intake delivers files that were dropped into mailboxes, as soon as the files have
@@ -163,12 +163,12 @@ func isFull(box *dropbox.Mailbox) bool {
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
-			in.swarm.mail.Trouble.Clear("full " + name)
+			in.swarm.notices.Trouble.Clear("full " + name)
 			delete(in.full, name)
 		}
 	}
 	for name, files := range full {
-		in.swarm.mail.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, because the mailbox of %s is full (max_waiting): %s", name, named(files)))
+		in.swarm.notices.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, because the mailbox of %s is full (max_waiting): %s", name, named(files)))
 		in.full[name] = true
 	}
 }
@@ -178,9 +178,9 @@ func (in *intake) complainOfDisk(files []string) {
 	const key = "drops are waiting for disk space"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.mail.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
+		in.swarm.notices.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
 	} else if in.tight {
-		in.swarm.mail.Trouble.Clear(key)
+		in.swarm.notices.Trouble.Clear(key)
 	}
 	in.tight = len(files) > 0
 }
@@ -190,9 +190,9 @@ func (in *intake) tellOpen(files []string) {
 	const key = "drops are being written"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.mail.Trouble.Set(key, "not taken in yet: "+named(files))
+		in.swarm.notices.Trouble.Set(key, "not taken in yet: "+named(files))
 	} else if in.open {
-		in.swarm.mail.Trouble.Clear(key)
+		in.swarm.notices.Trouble.Clear(key)
 	}
 	in.open = len(files) > 0
 }
@@ -233,8 +233,8 @@ func (in *intake) places() []place {
 	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
 		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
-	if in.swarm.mail.Announcer != nil {
-		if box, err := in.swarm.store.Mailbox(in.swarm.mail.Announcer.Bridge()); err == nil {
+	if in.swarm.notices.Announcer != nil {
+		if box, err := in.swarm.store.Mailbox(in.swarm.notices.Announcer.Bridge()); err == nil {
 			out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 		}
 	}
@@ -323,8 +323,7 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 
 // tellNotTaken tells the lead once about a file that was set aside.
 func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
-	d.mail.TellLead(mailbox, "stray:"+mailbox+":"+strconv.Quote(st.Name)+":"+st.ModTime.UTC().Format(time.RFC3339Nano), "not taken in: "+st.Name,
-		"The file "+st.Name+" in the mailbox of "+mailbox+" was not taken in: "+bad.Reason+".\n\nIt is kept in dead/: claude-swarm dead list "+mailbox+"\n")
+	d.notices.Tell(notice.SetAside{Mailbox: mailbox, File: st.Name, Changed: st.ModTime, Why: bad.Reason})
 }
 
 // cutShort returns the reason to set aside a file that a full disk may have truncated, or "".
@@ -364,10 +363,7 @@ func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
 		names = append(names, screen.Short(d.Original, 100))
 	}
 	d.log.Warn("files without a valid message name were set aside", keyAgent, box.Name(), "files", len(aside))
-	d.mail.TellLead(box.Name(), "aside:"+aside[0].ID, "not taken in: "+named(names), fmt.Sprintf(
-		"Files in new/ of the mailbox of %s that are not named like messages: %s.\n\nThey are kept in dead/: claude-swarm dead list %s\nTo have one taken in: claude-swarm dead retry %s\n"+
-			"Files dropped by hand belong in %s itself.\n",
-		box.Name(), named(names), box.Name(), aside[0].ID, filepath.Join(d.store.Dir(), box.Name())))
+	d.notices.Tell(notice.Misnamed{Mailbox: box.Name(), Files: named(names), ID: aside[0].ID, Folder: filepath.Join(d.store.Dir(), box.Name())})
 }
 
 // list lists the agent's mail, and tells the lead about entries that are not messages.

@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -41,6 +42,7 @@ type judgements struct {
 	ledger   *journal.Ledger
 	budget   *budget.Book
 	mail     *mail.Service
+	notices  *notice.Teller
 	log      *slog.Logger
 	settled  func() // called when the cost of a judgement is known
 }
@@ -89,9 +91,9 @@ func (j *judgements) judge(p Plan) *supervisor.Judge {
 			defer j.settled()
 			defer j.budget.Release(JudgeName)
 			if out.End.OK() {
-				j.mail.Trouble.Clear(judgeTrouble)
+				j.notices.Trouble.Clear(judgeTrouble)
 			} else {
-				j.mail.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
+				j.notices.Trouble.Set(judgeTrouble, fmt.Sprintf("the supervisor's model %s gave no verdict, so only the rules apply: %s",
 					plan.Client.Model, screen.Short(out.Reason, maxWhisper)))
 			}
 			err := j.ledger.Add(journal.LedgerLine{

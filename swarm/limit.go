@@ -1,12 +1,11 @@
 package swarm
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
@@ -28,8 +27,8 @@ func (a *agent) tellLimitOver(account, why, by string) {
 	if !tell {
 		return
 	}
-	n := journal.Notice{Word: journal.Unpaused, Agent: strings.Join(a.sharing(account), ", "), Why: why, By: by}
-	if err := a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", account, l.Since.UTC().Format(time.RFC3339Nano)), n, "", ""); err != nil {
+	over := notice.Unpaused{Agent: strings.Join(a.sharing(account), ", "), Account: account, Since: l.Since, Why: why, By: by}
+	if err := a.notices.Add(over); err != nil {
 		a.inbox.Note(err)
 		return // the next successful turn reports it
 	}
@@ -47,22 +46,7 @@ func (a *agent) tellLimit(account string, l journal.Limit) {
 	if _, end, limited := a.holds.LimitOf(account, a.name, time.Now()); limited && len(agents) == 1 {
 		until = end // several agents begin one after another from l.Until on
 	}
-	how := "until " + screen.Ahead(until, time.Now())
-	if l.Open {
-		how = fmt.Sprintf("for %s at first, then for longer each time, up to %s", screen.Took(journal.FirstWait), screen.Took(journal.LongestWait))
-	}
-	todo := ""
-	if l.Hint != "" {
-		todo = "\nWhat to do: " + l.Hint + ".\n"
-	}
-	wait := "wait "
-	if len(agents) == 1 {
-		wait = "waits "
-	}
-	n := journal.Notice{Word: journal.LimitReached, Agent: strings.Join(agents, ", "), Why: wait + how + ": " + strings.TrimRight(l.Why, "."), Next: l.Hint}
-	a.deps.mail.TellNotice(l.Agent, fmt.Sprintf("limited:%s:%s:%d", account, l.Since.UTC().Format(time.RFC3339Nano), len(l.Hints)), n, "parked: "+l.Why, fmt.Sprintf(
-		"%s: %s.\n\nAll agents on that account (%s) are parked %s, and continue on their own. You will be told this only once; claude-swarm status shows when they were parked, and when the next try is.\n%s\nTo try now: claude-swarm resume %s\n",
-		l.Agent, strings.TrimRight(l.Why, "."), strings.Join(agents, ", "), how, todo, l.Agent))
+	a.notices.Tell(notice.Limited{Agent: l.Agent, Agents: agents, Account: account, Limit: l, Until: until})
 	a.inbox.Note(a.holds.LimitTold(account, l.Since))
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 const (
@@ -23,19 +23,15 @@ const startFirst = 250 * time.Millisecond
 
 // openListeners creates the cursor of every listener that is on, and removes the cursors of
 // the others.
-func (s *Swarm) openListeners(more []mail.Listener) error {
-	all := append([]mail.Listener{s.mail.LeadListener()}, more...)
-	if s.mail.Announcer != nil {
-		all = append(all, s.mail.AnnounceListener())
-	}
-	for _, l := range all {
+func (s *Swarm) openListeners(more []notice.Listener) error {
+	for _, l := range append(s.notices.Listeners(), more...) {
 		listener := &listening{Listener: l, wakeup: newWakeup()}
-		if _, err := listener.follow(s.mail.Events); err != nil {
+		if _, err := listener.follow(s.notices.Events); err != nil {
 			return err
 		}
 		s.listeners = append(s.listeners, listener)
 	}
-	s.mail.WakeListeners = func() {
+	s.notices.Wake = func() {
 		for _, l := range s.listeners {
 			l.wakeup.wake()
 		}
@@ -51,8 +47,8 @@ func (s *Swarm) ListenersChanged() {
 			continue
 		}
 		l.mu.Lock()
-		if _, err := l.follow(s.mail.Events); err != nil {
-			s.mail.Complain(l.Listener, err)
+		if _, err := l.follow(s.notices.Events); err != nil {
+			s.notices.Complain(l.Listener, err)
 		}
 		l.mu.Unlock()
 		l.wakeup.wake() // after an error, listen tries again
@@ -102,15 +98,15 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 func (s *Swarm) tell(ctx context.Context, l *listening, start bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	on, err := l.follow(s.mail.Events)
+	on, err := l.follow(s.notices.Events)
 	if !on || err != nil {
-		s.mail.Complain(l.Listener, err)
+		s.notices.Complain(l.Listener, err)
 		return err
 	}
-	any, err := s.mail.Hear(ctx, l.Listener)
+	any, err := s.notices.Hear(ctx, l.Listener)
 	if err == nil && (start || !any) {
 		err = l.Hear(ctx, nil)
-		s.mail.Complain(l.Listener, err)
+		s.notices.Complain(l.Listener, err)
 	}
 	return err
 }
@@ -131,13 +127,13 @@ func (s *Swarm) hearAnswers(ctx context.Context, w *dropbox.Watcher) {
 			s.answers.wake() // an answer may have arrived before the watch began
 		}
 		if err == nil {
-			s.mail.Trouble.Clear(trouble)
+			s.notices.Trouble.Clear(trouble)
 			retry = firstRetry
 			s.answers.wait(ctx, forever)
 			continue
 		}
 		s.log.Error("a question to the person, or its answer, was delayed", keyErr, err)
-		s.mail.Trouble.Set(trouble, err.Error())
+		s.notices.Trouble.Set(trouble, err.Error())
 		s.answers.wait(ctx, retry)
 		retry = min(2*retry, lastRetry)
 	}

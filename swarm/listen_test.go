@@ -13,7 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A hearer records the events that it receives.
@@ -61,7 +61,7 @@ func (h *hearer) of(key string) (n int) {
 }
 
 func (f *field) listen(h *hearer) {
-	f.listeners = []mail.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
+	f.listeners = []notice.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear}}
 }
 
 func TestAListenerHearsOfTurns(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAListenerThatIsOff(t *testing.T) {
 	f := newField(t, "coder")
 	h := &hearer{}
 	var on atomic.Bool
-	f.listeners = []mail.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear, On: on.Load}}
+	f.listeners = []notice.Listener{{Name: "test", Behind: "the test is behind", Hear: h.Hear, On: on.Load}}
 	cursor := filepath.Join(f.dir, ".claude-swarm", "cursors", "test.json")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(cursor), 0o700), os.WriteFile(cursor, []byte(`{"v":1,"seq":0}`), 0o600)); err != nil { // an earlier version kept one
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
@@ -46,8 +47,8 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.lists = newHoldLists(&s.deps)
 	s.mail = &mail.Service{
-		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(), Events: home.Events(),
-		Log: o.Log, Gate: o.Gate, Trouble: new(mail.Trouble), Reach: mail.NewReach(o.Store.Dir(), func() time.Duration { return s.Plan().debounce() }), TurnsAt: s.turnsAt, CanWork: s.canWork,
+		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(),
+		Log: o.Log, Gate: o.Gate, Reach: mail.NewReach(o.Store.Dir(), func() time.Duration { return s.Plan().debounce() }), TurnsAt: s.turnsAt,
 		InUse: func(mailbox string) bool {
 			_, err := s.member(mailbox)
 			return err == nil || mailbox == dropbox.Lead || mailbox == dropbox.Swarm
@@ -57,22 +58,26 @@ func New(o Options) (*Swarm, error) {
 			return p.Holds(time.Now()) && slices.ContainsFunc(p.Questions, func(q journal.PauseQuestion) bool { return q.ID == question })
 		},
 		Names: func() mail.Names { return s.Plan().Names },
+	}
+	s.notices = &notice.Teller{
+		Home: home, Store: o.Store, Events: home.Events(), Log: o.Log, Announcer: notice.NewAnnouncing(o.Announcer),
+		Hide:    func(text string) string { return s.mail.Secrets.Redactor().Text(text) },
+		Deliver: s.mail.Deliver, CanWork: s.canWork,
+		LeadFor: func(agent string) string { return s.Plan().Names.LeadFor(agent) },
 		Alerted: func(at time.Time, agent, subject string) {
 			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})
 		},
 	}
+	s.mail.Notices = s.notices
 	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.plan, members: s.members, log: s.log}
 	s.judging = judgements{
 		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
-		mail: s.mail, log: s.log, settled: s.treasury.wake,
+		mail: s.mail, notices: s.notices, log: s.log, settled: s.treasury.wake,
 	}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
 		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: s.contextSized, Note: s.mail.Note,
-	}
-	if o.Announcer != nil {
-		s.mail.Announcer = &mail.Announcing{Announcer: o.Announcer}
 	}
 	if err := s.openListeners(o.Listeners); err != nil {
 		return nil, err
@@ -93,6 +98,7 @@ func New(o Options) (*Swarm, error) {
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
 		return nil, err
 	}
+	s.notices.Question = s.mail.Questions.NoticeOf
 	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
 	s.supervisor = supervisor.New(supervisor.Options{
 		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judging.judge(o.Plan),
@@ -179,7 +185,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		Backend:  func() string { return a.kind().Name },
 	}
 	a.purse = purse{
-		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, plan: s.plan,
+		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, notices: s.notices, plan: s.plan,
 		name: spec.Name, inbox: a.inbox, wake: s.treasury.wake,
 	}
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent

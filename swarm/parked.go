@@ -10,6 +10,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -34,6 +35,7 @@ type purse struct {
 	home    journal.Home
 	ledger  *journal.Ledger
 	mail    *mail.Service
+	notices *notice.Teller
 	plan    func() Plan
 	name    string
 	inbox   *mail.Inbox

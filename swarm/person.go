@@ -1,12 +1,12 @@
 package swarm
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A PersonError reports that only a person may let an agent continue.
@@ -47,8 +47,5 @@ func (a *agent) pauseForTurns(m *dropbox.Message, p *journal.Pause) {
 	why := p.Why
 	a.log.Warn("agent was paused", keyWhy, why, keyMessage, m.ID)
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) { s.Paused = p }))
-	n := journal.Notice{Word: journal.BudgetReached, Agent: a.name, Why: "is paused: " + why, Next: "To let it continue: claude-swarm resume " + a.name, Held: true}
-	a.deps.mail.TellNotice(a.name, "turns:"+a.name+":"+p.Since.Format(time.RFC3339Nano), n, a.name+" is paused: too many turns", fmt.Sprintf(
-		"%s is paused: %s.\n\nIts mail waits. The next message would have been %s from %s: %s\n\nWhat it did: claude-swarm history %s\nTo let it continue: claude-swarm resume %s\n",
-		a.name, why, m.ID, m.From, mail.Describe(m), a.name, a.name))
+	a.notices.Tell(notice.TooManyTurns{Agent: a.name, Why: why, Since: p.Since, Message: m.ID, From: m.From, Title: mail.Describe(m)})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
@@ -48,10 +49,10 @@ type Options struct {
 	// Gate decides which messages may pass. If Gate is nil, only loops are stopped.
 	Gate mail.Gate
 	// Listeners receive the events, just as the lead and IRC do.
-	Listeners []mail.Listener
+	Listeners []notice.Listener
 	// Announcer selects the events that people see on IRC. If it is nil, IRC shows no
 	// events.
-	Announcer mail.Announcer
+	Announcer notice.Announcer
 	// Advise, if set, is called when an agent's turn begins, and returns a line for the
 	// prompt, or "". The Spec's Tools field specifies whether the client really has the
 	// tools. Advise must be safe for concurrent use.

@@ -4,20 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // openQuiet reads the notices that an earlier daemon kept for the end of the person's quiet
 // hours. It sets a damaged file aside, because the event list contains the same facts.
 func (s *Swarm) openQuiet() (err error) {
-	s.mail.Quiet, err = mail.OpenQuiet(s.mail, mail.QuietFuncs{Until: s.quietUntil, Grave: s.allHeld, Void: s.isVoid})
+	s.notices.Quiet, err = notice.OpenQuiet(s.notices, notice.Now{Until: s.quietUntil, Grave: s.allHeld, Hold: s.holdOf, Limited: s.isLimited, Unclaimed: s.isUnclaimed})
 	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.log.Error("notices for the end of the quiet hours were damaged", keyErr, e)
 		err = e.SetAside()
@@ -38,52 +36,25 @@ func (d *deps) quietUntil(at time.Time) time.Time {
 	return quiet.Change(at)
 }
 
-// isVoid reports whether a fact that was kept during the quiet hours no longer needs a
-// person's attention.
-func (s *Swarm) isVoid(k journal.Kept) bool {
-	what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, mail.NoticedKey), ":")
-	if k.Asks {
-		return answered(s.store, k.About)
-	}
-	if k.Dead {
-		found, err := s.store.Find(k.About)
-		return errors.Is(err, dropbox.ErrNotFound) || err == nil && found.State != dropbox.Dead // it was tried again or deleted
-	}
-	m, err := s.member(k.Agent)
-	gone := k.Agent != "" && err != nil
-	switch what {
-	case "spiraling":
-		return gone || !s.holds.Of(k.Agent).IsStuck(rest)
-	case "stopped":
-		return gone || s.holds.Of(k.Agent).Stopped == nil
-	case "turns":
-		return gone || s.holds.Of(k.Agent).Paused == nil
-	case "context":
-		return gone || s.holds.Of(k.Agent).ContextFull.IsZero()
-	case "limited":
-		if gone {
-			return true
-		}
-		_, _, limited := s.holds.LimitOf(m.account(), k.Agent, time.Now())
-		return !limited
-	case "unclaimed":
-		open, err := topic.Of(s.store).Open()
-		return err == nil && !slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == rest && p.Grant == nil })
-	}
-	return false
+// holdOf returns an agent's hold, or false if there is no such agent.
+func (s *Swarm) holdOf(agent string) (journal.Hold, bool) {
+	_, err := s.member(agent)
+	return s.holds.Of(agent), err == nil
 }
 
-// answered reports whether a question to the person is no longer in their mailbox.
-func answered(store *dropbox.Store, id string) bool {
-	box, err := store.Mailbox(dropbox.Lead)
+// isLimited reports whether an agent waits for the end of a limit of its account.
+func (s *Swarm) isLimited(agent string) bool {
+	m, err := s.member(agent)
 	if err != nil {
 		return false
 	}
-	for _, list := range []func() ([]dropbox.Entry, error){box.Peek, box.Claimed} {
-		entries, err := list()
-		if err != nil || slices.ContainsFunc(entries, func(e dropbox.Entry) bool { return e.ID == id }) {
-			return false
-		}
-	}
-	return true
+	_, _, limited := s.holds.LimitOf(m.account(), agent, time.Now())
+	return limited
+}
+
+// isUnclaimed reports whether published work still waits for an agent. If that is unknown,
+// it does.
+func (s *Swarm) isUnclaimed(publication string) bool {
+	open, err := topic.Of(s.store).Open()
+	return err != nil || slices.ContainsFunc(open, func(p topic.Publication) bool { return p.ID == publication && p.Grant == nil })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/swarm"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // quietAt gives the person the quiet hours 22:00-07:00 in a time zone in which it is
@@ -245,9 +245,9 @@ func (talkers) Bridge() string { return "irc" }
 
 func (talkers) On() bool { return true }
 
-func (talkers) Copies(mo mail.Announcement) (copies []mail.Copy) {
+func (talkers) Copies(mo notice.Announcement) (copies []notice.Copy) {
 	for i, line := range mo.Talk {
-		copies = append(copies, mail.Copy{Where: fmt.Sprint("talk ", i), Text: fmt.Sprintf("%s, after %q", mo.Agent, strings.TrimSpace(string(line.Body)))})
+		copies = append(copies, notice.Copy{Where: fmt.Sprint("talk ", i), Text: fmt.Sprintf("%s, after %q", mo.Agent, strings.TrimSpace(string(line.Body)))})
 	}
 	return copies
 }

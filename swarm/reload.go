@@ -97,7 +97,7 @@ func (s *Swarm) replacePlan(p Plan) (Changes, error) {
 	}
 	s.current = p
 	s.budget.SetRules(p.budget())
-	s.mail.Trouble.Clear(judgeTrouble) // the next judgement shows whether the judge still fails
+	s.notices.Trouble.Clear(judgeTrouble) // the next judgement shows whether the judge still fails
 	s.supervisor.Configure(p.supervision(), s.judging.judge(p))
 	for _, name := range c.Removed {
 		s.supervisor.Forget(name)

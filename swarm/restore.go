@@ -49,10 +49,10 @@ func (s *Swarm) restore() {
 	const trouble = "restore"
 	if err != nil {
 		s.log.Warn("deleted files could not be recreated", keyErr, err)
-		s.mail.Trouble.Set(trouble, "files that were deleted cannot be recreated: "+err.Error())
+		s.notices.Trouble.Set(trouble, "files that were deleted cannot be recreated: "+err.Error())
 		return
 	}
-	s.mail.Trouble.Clear(trouble)
+	s.notices.Trouble.Clear(trouble)
 }
 
 // restoreHome recreates the daemon's own folder and files.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // Run runs the agents until stop is done and the running turns have ended. When kill is
@@ -26,13 +26,12 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 		return fmt.Errorf("read the mailboxes: %w", err)
 	}
 	if wrong := ground.check(); wrong != "" { // without the lock's file, a removed HALT would look deleted; see hold.Halted
-		s.mail.Trouble.Set("ground", wrong)
+		s.notices.Trouble.Set("ground", wrong)
 	}
 	s.started = time.Now().UTC()
 	for _, e := range s.damaged {
 		s.log.Warn("a damaged file was set aside", "file", e.Path, keyErr, e.Err)
-		s.mail.TellLead("", "damaged:"+filepath.Base(e.Path)+":"+s.started.Format(time.RFC3339), e.what, fmt.Sprintf(
-			"%v.\n\nThe file is kept as %s. %s\n", e, e.Aside(), e.next))
+		s.notices.Tell(notice.Damaged{Err: e.DamagedError, What: e.what, Next: e.next, Started: s.started})
 	}
 
 	s.mail.Note(s.completeMailboxes()) // a folder that is missing cannot be watched
@@ -54,7 +53,7 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher, ground) })
 	rest.Go(func() { s.hearAnswers(serving, watcher) })
-	if s.mail.Announcer != nil {
+	if s.notices.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })
 	}
 	rest.Go(func() { s.supervisor.Run(serving) })

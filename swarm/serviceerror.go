@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -105,11 +105,7 @@ func (a *agent) tellOwn(errs journal.ServiceErrors, why string, again time.Time)
 	if errs.Told {
 		return
 	}
-	next := "claude-swarm logs " + a.name
-	n := journal.Notice{Word: journal.LimitReached, Agent: a.name, Why: "waits until " + screen.Ahead(again, time.Now()) + ", and then for longer each time: " + why, Next: next}
-	a.deps.mail.TellNotice(a.name, fmt.Sprintf("alone:%s:%s", a.name, errs.Since.UTC().Format(time.RFC3339Nano)), n, "waits alone: "+why, fmt.Sprintf(
-		"%s: %s.\n\nThe other agents go on. %s tries again at %s, and then after longer waits, with its message. You will be told this only once.\n\nTo see its last turns: %s\nTo try now: claude-swarm resume %s\n",
-		a.name, why, a.name, screen.Ahead(again, time.Now()), next, a.name))
+	a.notices.Tell(notice.WaitsAlone{Agent: a.name, Why: why, Since: errs.Since, Again: again})
 	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
 		if s.Service != nil {
 			told := *s.Service
@@ -126,6 +122,5 @@ func (a *agent) serviceWorks(message string, out runner.Outcome) {
 	if ended == nil {
 		return
 	}
-	n := journal.Notice{Word: journal.Unpaused, Agent: a.name, Why: "a turn succeeded again"}
-	a.inbox.Note(a.deps.mail.Raise(fmt.Sprintf("unpaused:%s:%s", a.name, ended.Since.UTC().Format(time.RFC3339Nano)), n, "", ""))
+	a.inbox.Note(a.notices.Add(notice.Unpaused{Agent: a.name, Since: ended.Since, Why: "a turn succeeded again"}))
 }

@@ -159,7 +159,7 @@ func (s *Swarm) troubles() []Problem {
 		}}
 	}
 	var all []Problem
-	for _, why := range s.mail.Trouble.List() {
+	for _, why := range s.notices.Trouble.List() {
 		all = append(all, Problem{Why: why})
 	}
 	return all

@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -75,7 +76,7 @@ func (s *Swarm) StartAgent(agent, by string) error {
 		return &PersonError{Name: agent}
 	}
 	if was := s.holds.Of(agent).Stopped; was != nil {
-		s.mail.Unpaused(agent, was.Since, "started by "+by, by)
+		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: agent, Since: was.Since, Why: "started by " + by, By: by}))
 	}
 	return s.steer(agent, func(st *journal.Hold) {
 		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime, GiveUp: st.GiveUp}
@@ -202,7 +203,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	}
 	_, _, held := s.holds.LimitOf(m.account(), agent, now)
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
-		s.mail.Unpaused(agent, was.Since, "resumed by "+by, by)
+		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: agent, Since: was.Since, Why: "resumed by " + by, By: by}))
 	} else if held {
 		m.tellLimitOver(m.account(), "tried immediately, as requested by "+by, by)
 	}
@@ -243,7 +244,7 @@ func (s *Swarm) LiftPause(agent, by string) error {
 	case !s.fromPerson(by) && s.forPerson(hold):
 		return &PersonError{Name: agent}
 	default:
-		s.mail.Unpaused(agent, hold.Paused.Since, "resumed by "+by, by)
+		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: agent, Since: hold.Paused.Since, Why: "resumed by " + by, By: by}))
 		err := s.steer(agent, func(st *journal.Hold) {
 			s.word(agent, by, st)
 			st.Paused = nil

@@ -1,14 +1,13 @@
 package swarm
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // listLead sets aside entries in the lead's new/ that are not messages, because no agent
@@ -68,23 +67,16 @@ func (s *Swarm) tellStrays(now time.Time) {
 		if age := now.Sub(changed); age < s.Plan().debounce() || age > strayMemory {
 			continue
 		}
-		key, box := fmt.Sprintf("stray:%q:%s", name, changed.UTC().Format(time.DateOnly)), filepath.Join(s.store.Dir(), "AGENT")
+		wrong := notice.Misplaced{Store: s.store.Dir(), Name: name, Changed: changed, Agents: agents}
 		switch {
 		case info.Mode().IsRegular():
-			s.mail.TellLead("", key, "not taken in: "+screen.Short(name, 150), fmt.Sprintf(
-				"%s is outside the mailboxes, so no agent reads it.\n\nTo drop it: mv %s %s/\nAgents: %s.\n", path, screen.TypedWord(path), box, strings.Join(agents, ", ")))
+			s.notices.Tell(wrong)
 		case info.IsDir():
-			files := dropsIn(path)
-			if len(files) == 0 {
+			if wrong.Files = dropsIn(path); len(wrong.Files) == 0 {
 				continue
 			}
-			meant := "no agent reads files there"
-			if near := dropbox.Nearest(name, agents); len(near) > 0 {
-				meant, box = "did you mean "+strings.Join(near, " or ")+"?", filepath.Join(s.store.Dir(), near[0])
-			}
-			s.mail.TellLead("", key, "not taken in: "+screen.Short(name+"/"+named(files), 150), fmt.Sprintf(
-				"No agent has the mailbox %s; %s\nIt contains %s.\n\nTo drop it: mv %s %s/\nAgents: %s.\n",
-				path, meant, named(files), screen.TypedWord(filepath.Join(path, files[0])), box, strings.Join(agents, ", ")))
+			wrong.All, wrong.Near = named(wrong.Files), dropbox.Nearest(name, agents)
+			s.notices.Tell(wrong)
 		}
 	}
 }
@@ -119,20 +111,14 @@ func (s *Swarm) tellLitter(now time.Time) {
 			if age := now.Sub(l.Changed); age < litterAfter(l.Kind) || age > strayMemory {
 				continue
 			}
-			key := fmt.Sprintf("litter:%s:%s", box.Name(), l.Kind)
-			switch l.Kind {
-			case dropbox.LitterSystem, dropbox.LitterBackup:
+			left := notice.Litter{Mailbox: box.Name(), Folder: filepath.Join(s.store.Dir(), box.Name()), File: l.Name, Kind: l.Kind}
+			if left.IsOnePerMailbox() {
 				if told[l.Kind] {
 					continue
 				}
 				told[l.Kind] = true
-			default:
-				key += fmt.Sprintf(":%q", l.Name)
 			}
-			path := screen.TypedWord(filepath.Join(s.store.Dir(), box.Name(), l.Name))
-			s.mail.TellLead(box.Name(), key, "left in place: "+screen.Short(l.Name, 150), fmt.Sprintf(
-				"%s in the mailbox of %s is %s, so it is no message.\n\nIf it is meant as one: mv %s %s\n",
-				screen.Short(l.Name, 150), box.Name(), l.Kind, path, screen.TypedWord(filepath.Join(s.store.Dir(), box.Name(), "task.md"))))
+			s.notices.Tell(left)
 		}
 	}
 }

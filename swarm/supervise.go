@@ -8,6 +8,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
@@ -105,13 +106,13 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	}
 	details := m.hidden.Text(screen.Plain(e.Details))
 	m.log.Warn("agent is stuck", keyTurn, e.Turn, keyWhy, why)
-	notice := journal.Notice{Word: journal.AgentSpiraling, Agent: e.Agent, Task: e.Task, Why: why, Held: true}
-	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text())
-	err = s.mail.Raise("spiraling:"+e.ID, notice, messageOf(e.Turn), details)
+	fact := notice.Stuck{Agent: e.Agent, Task: e.Task, Why: why, Escalation: e.ID, Message: messageOf(e.Turn), Details: details}
+	m.inbox.AgentLog.Line(messageOf(e.Turn), "~ "+notice.Text(fact))
+	err = s.notices.Add(fact)
 	if s.holds.Of(e.Agent).IsStuck(e.ID) {
 		s.overrunLater(m, e)
 		err = errors.Join(err, s.mail.Questions.AskPerson(journal.Question{
-			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(),
+			Key: stuckKey(e.ID), Kind: stuckQuestion, Agent: e.Agent, About: messageOf(e.Turn), Subject: notice.Text(fact),
 			Body: strings.TrimSpace(details + "\n\n" + afterStuck(e.Agent, s.Plan().supervision().InterruptAfter)),
 			Words: []journal.AnswerWord{
 				{Word: "resume", Does: "let it carry on from where it stopped, like claude-swarm resume " + e.Agent},
@@ -193,7 +194,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 		return nil, &PersonError{Name: m.name}
 	}
 	if was := s.holds.Of(m.name).Paused; was.Holds(time.Now()) {
-		s.mail.Unpaused(m.name, was.Since, "aborted by "+by, by)
+		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: m.name, Since: was.Since, Why: "aborted by " + by, By: by}))
 	}
 	given := m.control.givesUp()
 	ended, cut, running := m.control.cutShort(by, "", errAborted)

@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for concurrent use.
@@ -125,7 +125,7 @@ func (s *Swarm) stopping() bool {
 // listening is one of the daemon's listeners, together with the channel that wakes its
 // goroutine.
 type listening struct {
-	mail.Listener
+	notice.Listener
 	wakeup wakeup
 
 	mu    sync.Mutex // locked while the listener hears events, or begins, or ends

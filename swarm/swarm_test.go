@@ -21,6 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -33,16 +34,16 @@ type field struct {
 	backend   *runnertest.Scripted
 	clients   runner.Backend // the claude backend; may be nil
 	home      string         // the HOME of client processes; see newClientField
-	listeners []mail.Listener
+	listeners []notice.Listener
 	plan      swarm.Plan
 	restart   swarm.RestartPolicy
 	tokens    map[string]string
 	environ   []string
 	tools     *runner.Server // the swarm's tools, for agents whose Spec asks for tools; may be nil
 	sweep     time.Duration
-	poll      bool           // the test runs in a bubble; see inBubble
-	gate      mail.Gate      // may be nil
-	announcer mail.Announcer // may be nil
+	poll      bool             // the test runs in a bubble; see inBubble
+	gate      mail.Gate        // may be nil
+	announcer notice.Announcer // may be nil
 	advise    func(swarm.Spec) string
 	inFile    func() []string // the agents in the configuration file; may be nil
 	moved     func(error)

@@ -30,7 +30,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
-	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, plan: s.plan, log: s.log, waits: unclaimed{}}
+	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, notices: s.notices, plan: s.plan, log: s.log, waits: unclaimed{}}
 	work.followUp(time.Now())
 	s.treasury.settleOver()
 	s.settleFreed()
@@ -65,13 +65,13 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		away.check(s.folder, time.Now(), s.opts.Moved)
 		wrong := ground.check()
 		if wrong != "" {
-			s.mail.Trouble.Set("ground", wrong)
+			s.notices.Trouble.Set("ground", wrong)
 			t.Reset(min(every, groundAgain))
 			if !lost && time.Since(swept) < every {
 				continue
 			}
 		} else {
-			s.mail.Trouble.Clear("ground")
+			s.notices.Trouble.Clear("ground")
 		}
 		swept = time.Now()
 		if err := s.countAttached(); err != nil {
@@ -80,12 +80,12 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		s.restore()
 		soon := census.check(swept)
 		runner.ReapAdopted()
-		s.mail.Trouble.Mend()
+		s.notices.Trouble.Mend()
 		s.mail.Note(s.holds.CatchUp())
 		s.listLead()
 		s.listBusy()
-		s.mail.Announcer.Count(s.store)
-		s.mail.Note(s.mail.Quiet.Tell(time.Now()))
+		s.notices.Announcer.Count(s.store)
+		s.mail.Note(s.notices.Quiet.Tell(time.Now()))
 		s.tellStrays(time.Now())
 		s.tellLitter(time.Now())
 		s.TellGone()
@@ -105,14 +105,14 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 // watches reports how many mailboxes are not watched, and why.
 func (s *Swarm) watches(missing int, err error) {
 	if missing == 0 && err == nil {
-		s.mail.Trouble.Clear("watch")
+		s.notices.Trouble.Clear("watch")
 		return
 	}
 	which := "the mailboxes"
 	if missing > 0 {
 		which = fmt.Sprintf("%d of the mailboxes", missing)
 	}
-	s.mail.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are checked every %v", which, err, s.sweepEvery()))
+	s.notices.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are checked every %v", which, err, s.sweepEvery()))
 }
 
 // tidy removes half-written files, and files past their retention.

@@ -1,13 +1,11 @@
 package swarm
 
 import (
-	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // vanishedAgain is the time between the two checks after which a message that was deleted
@@ -122,23 +120,9 @@ func (c *census) tell(vanished map[string][]string, now time.Time) {
 		return
 	}
 	total := 0
-	var body strings.Builder
-	fmt.Fprintf(&body, "Another program deleted the files of messages that were waiting, as git clean -x or rm do. Nobody can work on them:\n\n")
-	for _, name := range slices.Sorted(maps.Keys(vanished)) {
-		ids := vanished[name]
-		slices.Sort(ids)
+	for _, ids := range vanished {
 		total += len(ids)
-		whose := name
-		if name == dropbox.Lead {
-			whose = c.s.Plan().Names.Called(name)
-		}
-		fmt.Fprintf(&body, "%s: %s\n", whose, strings.Join(ids, ", "))
 	}
-	fmt.Fprintf(&body, "\nSend them again if they are still needed. What the daemon had in memory, such as the messages of running turns, was kept.\n")
 	c.s.log.Warn("waiting messages were deleted by another program", "messages", total)
-	subject := fmt.Sprintf("%d waiting messages were deleted", total)
-	if total == 1 {
-		subject = "a waiting message was deleted"
-	}
-	c.s.mail.TellLead("", "vanished:"+now.UTC().Format(time.RFC3339Nano), subject, body.String())
+	c.s.notices.Tell(notice.Vanished{At: now, Messages: vanished, Lead: c.s.Plan().Names.Called(dropbox.Lead)})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
@@ -185,7 +186,7 @@ func newDaemon(ctx context.Context, o daemonOrder, store *dropbox.Store, log *sl
 	}
 	d.Swarm = s
 	d.irc = &ircService{project: p, store: store, swarm: daemonVoice{p, store}, log: log.With("part", "irc"), off: o.noIRC}
-	d.webhooks, hooks.tell = hooks, s.TellLead
+	d.webhooks, hooks.tell = hooks, s.Tell
 	d.killing, d.kill = context.WithCancel(ctx)
 	d.stopping, d.stop = context.WithCancel(d.killing) // killing implies stopping
 	return d, nil
@@ -460,11 +461,7 @@ func (d *daemon) tellGrown(grown []string, by string, pid int) {
 		by = strings.Join(names, " ← ")
 	}
 	d.log.Warn("rights grew", "grown", grown, "by", by)
-	subject := "rights grew: " + grown[0]
-	if more := len(grown) - 1; more > 0 {
-		subject += fmt.Sprintf(", and %d more", more)
-	}
-	d.Swarm.TellLead("rights:"+time.Now().UTC().Format(time.RFC3339Nano), subject, strings.Join(grown, "\n")+"\n\nby: "+by+"\n")
+	d.Swarm.Tell(notice.RightsGrew{Grown: grown, By: by, At: time.Now()})
 }
 
 // keepConfig writes a copy of the configuration that is in force. Verbs use the copy if the

@@ -12,7 +12,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // An ircAnnouncer selects the channels that show the swarm's announcements. It is safe
@@ -39,14 +39,14 @@ type shownLine struct {
 	text    string // replaces the text of the message, unless it is ""
 }
 
-// Bridge implements [mail.Announcer].
+// Bridge implements [notice.Announcer].
 func (*ircAnnouncer) Bridge() string { return ircbridge.Name }
 
-// On implements [mail.Announcer].
+// On implements [notice.Announcer].
 func (m *ircAnnouncer) On() bool { return m.silent || m.section.Load().On() }
 
-// Copies implements [mail.Announcer].
-func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
+// Copies implements [notice.Announcer].
+func (m *ircAnnouncer) Copies(mo notice.Announcement) []notice.Copy {
 	i := m.section.Load()
 	if !i.On() {
 		return nil
@@ -54,9 +54,9 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 	if len(mo.Talk) > 0 {
 		return talkCopies(i, mo)
 	}
-	var copies []mail.Copy
+	var copies []notice.Copy
 	add := func(what string, n bridge.Origin) {
-		copies = append(copies, mail.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
+		copies = append(copies, notice.Copy{Where: what + n.Channel, Extra: n.Extra(ircbridge.Name)})
 	}
 	work := workChannel(i, mo)
 	if work != "" && mo.Kind == journal.Begun && first(mo.Of) {
@@ -74,7 +74,7 @@ func (m *ircAnnouncer) Copies(mo mail.Announcement) []mail.Copy {
 }
 
 // talkCopies returns the copies for the people who talk to the agent, one for each person.
-func talkCopies(i *config.IRC, mo mail.Announcement) (copies []mail.Copy) {
+func talkCopies(i *config.IRC, mo notice.Announcement) (copies []notice.Copy) {
 	told := map[string]bool{}
 	for _, line := range mo.Talk {
 		o, ok := bridge.OriginOf(line, ircbridge.Name)
@@ -86,7 +86,7 @@ func talkCopies(i *config.IRC, mo mail.Announcement) (copies []mail.Copy) {
 		if o.Channel != o.Nick {
 			text = o.Nick + ": " + text
 		}
-		copies = append(copies, mail.Copy{
+		copies = append(copies, notice.Copy{
 			Where: "talk " + o.Channel + " " + o.Nick, Text: text,
 			Extra: bridge.Origin{Channel: o.Channel, About: mo.About, To: mo.Agent, Announces: bridge.Alert}.Extra(ircbridge.Name),
 		})
@@ -131,7 +131,7 @@ func first(m *dropbox.Message) bool {
 // workChannel returns the work channel of the task that an announcement is about, or "" if the
 // task has no such channel. The bridge leaves that channel when the conversation has no open
 // tasks or questions.
-func workChannel(i *config.IRC, mo mail.Announcement) string {
+func workChannel(i *config.IRC, mo notice.Announcement) string {
 	if !i.WorkChannels || i.Channels.Work == "" || mo.Message.Thread == "" || howShown(mo) == bridge.Alert || mo.Of == nil && mo.Message.From == dropbox.Swarm {
 		return ""
 	}
@@ -143,7 +143,7 @@ func workChannel(i *config.IRC, mo mail.Announcement) string {
 
 // shownTo returns the addressee that the line shows after the speaker, or "" for none. For
 // example, if a turn begins or fails, the addressee is the agent.
-func shownTo(mo mail.Announcement, s shownLine) string {
+func shownTo(mo notice.Announcement, s shownLine) string {
 	if s.how == bridge.Said && s.text != "" {
 		return "" // the line is for everyone in the channel
 	}
@@ -154,7 +154,7 @@ func shownTo(mo mail.Announcement, s shownLine) string {
 }
 
 // howShown returns the kind of line that shows an announcement.
-func howShown(mo mail.Announcement) bridge.Announcement {
+func howShown(mo notice.Announcement) bridge.Announcement {
 	switch mo.Kind {
 	case journal.Begun:
 		return bridge.Begun
@@ -176,7 +176,7 @@ func howShown(mo mail.Announcement) bridge.Announcement {
 // announced returns the lines for an announcement, with their channels. The first matching
 // rule in the configuration applies. If no rule matches, the defaults apply. A rule for a
 // notice's word changes only the line for that notice.
-func announced(i *config.IRC, mo mail.Announcement) []shownLine {
+func announced(i *config.IRC, mo notice.Announcement) []shownLine {
 	for _, r := range i.Map {
 		if !fits(r, mo) {
 			continue
@@ -203,7 +203,7 @@ func announced(i *config.IRC, mo mail.Announcement) []shownLine {
 // lines are the lines for one announcement, at most one for each channel.
 type lines []shownLine
 
-func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bridge.Announcement, text string) {
+func (l *lines) add(i *config.IRC, mo notice.Announcement, channel string, how bridge.Announcement, text string) {
 	if channel = i.Channel(channel); channel == "" || mo.Of != nil && saidIn(mo.Of, channel) && how == bridge.Ended ||
 		mo.Notice != nil && how == bridge.Alert && strings.EqualFold(mo.Notice.Place, channel) {
 		return // no channel is set, or the bridge itself posts the answer or the question there
@@ -214,7 +214,7 @@ func (l *lines) add(i *config.IRC, mo mail.Announcement, channel string, how bri
 }
 
 // usual adds all default lines except the line for the notice.
-func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
+func (l *lines) usual(i *config.IRC, mo notice.Announcement) {
 	work := mo.Of != nil && (mo.Of.Type == dropbox.Task || mo.Of.Type == dropbox.Handoff)
 	switch mo.Kind {
 	case journal.Begun:
@@ -247,7 +247,7 @@ func (l *lines) usual(i *config.IRC, mo mail.Announcement) {
 }
 
 // notice adds the default line for the notice.
-func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
+func (l *lines) notice(i *config.IRC, mo notice.Announcement) {
 	switch {
 	case mo.Kind == journal.Dead && i.Channels.Errors != "":
 		l.add(i, mo, i.Channels.Errors, howShown(mo), noticeLine(i, mo))
@@ -261,7 +261,7 @@ func (l *lines) notice(i *config.IRC, mo mail.Announcement) {
 
 // callsPeople reports whether somebody has to act on an announcement, so that the alert calls
 // people by name.
-func callsPeople(mo mail.Announcement) bool {
+func callsPeople(mo notice.Announcement) bool {
 	if mo.Notice != nil {
 		return mo.Notice.Held || mo.Notice.Word == journal.AgentQuestion
 	}
@@ -270,7 +270,7 @@ func callsPeople(mo mail.Announcement) bool {
 
 // noticeLine returns the text of the line for a notice or an alert, or "" to show the text of
 // the message.
-func noticeLine(i *config.IRC, mo mail.Announcement) string {
+func noticeLine(i *config.IRC, mo notice.Announcement) string {
 	switch {
 	case mo.Notice != nil:
 		text := noticeIn(i, *mo.Notice, mo.Message, mo.Of, mo.Task).Text()
@@ -332,7 +332,7 @@ func saidIn(m *dropbox.Message, channel string) bool {
 // kind of the event and with the word of its notice. It compares the rule's type with the
 // type of the message that the turn is working on or, outside a turn, of the message that
 // arrived.
-func fits(r config.IRCRule, mo mail.Announcement) bool {
+func fits(r config.IRCRule, mo notice.Announcement) bool {
 	about := mo.Message
 	if mo.Of != nil {
 		about = mo.Of

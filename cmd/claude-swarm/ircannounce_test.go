@@ -11,7 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/ircbridge"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // Each case has an announcement and the lines that the channels show for it.
@@ -19,30 +19,30 @@ func TestAnnouncer(t *testing.T) {
 	message := func(kind dropbox.Type, from string) *dropbox.Message {
 		return &dropbox.Message{ID: "aaaaaaaaaa", Type: kind, From: from, Thread: "aaaaaaaaaa", Body: []byte("Paint the door")}
 	}
-	begun := func(kind dropbox.Type, from string) mail.Announcement {
+	begun := func(kind dropbox.Type, from string) notice.Announcement {
 		m := message(kind, from)
-		return mail.Announcement{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
+		return notice.Announcement{Kind: journal.Begun, Message: m, Of: m, To: "coder", Agent: "coder", About: m.ID}
 	}
-	ended := func(how journal.Kind, kind dropbox.Type, from string) mail.Announcement {
+	ended := func(how journal.Kind, kind dropbox.Type, from string) notice.Announcement {
 		m := message(kind, from)
-		return mail.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
+		return notice.Announcement{Kind: how, Message: &dropbox.Message{From: "coder", Type: dropbox.Result, Thread: m.Thread}, Of: m, To: from, Agent: "coder", About: "bbbbbbbbbb"}
 	}
-	arrived := func(kind dropbox.Type, from string) mail.Announcement {
-		mo := mail.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
+	arrived := func(kind dropbox.Type, from string) notice.Announcement {
+		mo := notice.Announcement{Kind: journal.Mail, Message: message(kind, from), To: "lead", About: "aaaaaaaaaa"}
 		if kind == dropbox.Question && from != dropbox.Swarm {
 			mo.Notice = &journal.Notice{Word: journal.AgentQuestion, Agent: from, Why: "the beginning"}
 		}
 		return mo
 	}
-	complete := func(from string) mail.Announcement {
+	complete := func(from string) notice.Announcement {
 		mo := ended(journal.Result, dropbox.Task, from)
 		mo.Task, mo.Notice = mo.Of, &journal.Notice{Word: journal.AgentComplete, Agent: "coder", Task: "the beginning"}
 		return mo
 	}
-	onIRC := func(place string) mail.Announcement {
+	onIRC := func(place string) notice.Announcement {
 		m := message(dropbox.Question, "coder")
 		m.Thread = ""
-		return mail.Announcement{Kind: journal.Noticed, Message: m, To: "irc", Agent: "coder", About: m.ID, Notice: &journal.Notice{Word: journal.AgentQuestion, Agent: "coder", Why: "the beginning", Place: place}}
+		return notice.Announcement{Kind: journal.Noticed, Message: m, To: "irc", Agent: "coder", About: m.ID, Notice: &journal.Notice{Word: journal.AgentQuestion, Agent: "coder", Why: "the beginning", Place: place}}
 	}
 	asked := begun(dropbox.Task, "irc")
 	asked.Of.Extra = bridge.Origin{Channel: "#standup-x", Nick: "ann"}.Extra(ircbridge.Name)
@@ -53,7 +53,7 @@ func TestAnnouncer(t *testing.T) {
 	privately.Of.Extra = bridge.Origin{Channel: "ann", Nick: "ann"}.Extra(ircbridge.Name)
 	back := ended(journal.Result, dropbox.Result, "reviewer") // the turn that worked on the delegated task's result
 	back.Of.ID, back.Message.Body = "cccccccccc", []byte("It is green.\nTwice.\n")
-	delegated := func(from, channel string) mail.Announcement {
+	delegated := func(from, channel string) notice.Announcement {
 		mo := back
 		mo.Task = message(dropbox.Task, from)
 		mo.Task.To = []string{"coder"}
@@ -65,15 +65,15 @@ func TestAnnouncer(t *testing.T) {
 	}
 	stopped := message(dropbox.Status, "swarm")
 	stopped.Key = "stopped:coder:now"
-	if c := newIRCAnnouncer(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(mail.Announcement{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
+	if c := newIRCAnnouncer(config.IRC{Server: "x", Channels: config.IRCChannels{Alerts: "#alerts"}}).Copies(notice.Announcement{Kind: journal.Alert, Message: stopped}); len(c) != 1 || c[0].Text != "[ERROR] Paint the door" {
 		t.Errorf("an alert is shown as %+v", c)
 	}
 	family := complete("lead")
 	family.Of.Body = []byte("Paint the door 👩‍👩‍👧\nred")
-	alert := mail.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
-	permitted := mail.Announcement{Kind: journal.Permission, Message: message(dropbox.Status, "coder"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
-	noticed := func(kind journal.Kind, word journal.Word, why string) mail.Announcement {
-		mo := mail.Announcement{Kind: kind, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
+	alert := notice.Announcement{Kind: journal.Alert, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa"}
+	permitted := notice.Announcement{Kind: journal.Permission, Message: message(dropbox.Status, "coder"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
+	noticed := func(kind journal.Kind, word journal.Word, why string) notice.Announcement {
+		mo := notice.Announcement{Kind: kind, Message: message(dropbox.Status, "swarm"), To: "lead", About: "aaaaaaaaaa", Agent: "coder"}
 		mo.Notice = &journal.Notice{Word: word, Agent: "coder", Why: why}
 		return mo
 	}
@@ -92,7 +92,7 @@ func TestAnnouncer(t *testing.T) {
 	const own = "with a channel of coder's"
 	for _, test := range []struct {
 		what, yaml string
-		moment     mail.Announcement
+		moment     notice.Announcement
 		want       string // for each line: channel, how, to, text
 	}{
 		{"a task of the lead", usual, begun(dropbox.Task, "lead"), "#standup-x begun coder; #project-x said coder"},
@@ -187,18 +187,18 @@ func TestAnnouncer(t *testing.T) {
 func TestAnAlertCallsPeopleIfTheyMustAct(t *testing.T) {
 	stopped := &dropbox.Message{From: dropbox.Swarm, Type: dropbox.Status, Key: "stopped:coder:now"}
 	for what, c := range map[string]struct {
-		mo   mail.Announcement
+		mo   notice.Announcement
 		want bool
 	}{
-		"a question":             {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentQuestion}}, true},
-		"a stuck agent":          {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling, Held: true}}, true},
-		"a stuck agent, whisper": {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling}}, false},
-		"a spent budget":         {mail.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached, Held: true}}, true},
-		"most of a budget":       {mail.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached}}, false},
-		"a stopped agent":        {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentError, Held: true}}, true},
-		"a crash":                {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentError}}, false},
-		"a stop without notice":  {mail.Announcement{Kind: journal.Alert, Message: stopped}, true},
-		"done":                   {mail.Announcement{Notice: &journal.Notice{Word: journal.AgentComplete}}, false},
+		"a question":             {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentQuestion}}, true},
+		"a stuck agent":          {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling, Held: true}}, true},
+		"a stuck agent, whisper": {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentSpiraling}}, false},
+		"a spent budget":         {notice.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached, Held: true}}, true},
+		"most of a budget":       {notice.Announcement{Notice: &journal.Notice{Word: journal.BudgetReached}}, false},
+		"a stopped agent":        {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentError, Held: true}}, true},
+		"a crash":                {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentError}}, false},
+		"a stop without notice":  {notice.Announcement{Kind: journal.Alert, Message: stopped}, true},
+		"done":                   {notice.Announcement{Notice: &journal.Notice{Word: journal.AgentComplete}}, false},
 	} {
 		if got := callsPeople(c.mo); got != c.want {
 			t.Errorf("%s: calls %t, want %t", what, got, c.want)
@@ -215,7 +215,7 @@ func TestTroubleIsToldWherePeopleTalk(t *testing.T) {
 	line := func(channel, nick string) *dropbox.Message {
 		return &dropbox.Message{From: "irc", Extra: bridge.Origin{Channel: channel, Nick: nick}.Extra(ircbridge.Name)}
 	}
-	mo := mail.Announcement{
+	mo := notice.Announcement{
 		Kind: journal.Noticed, Agent: "coder", Message: &dropbox.Message{From: dropbox.Swarm, Body: []byte("x\n")},
 		Notice: &journal.Notice{Word: journal.AgentSpiraling, Agent: "coder", Task: "deploy", Why: "Retried same approach 4 times", Held: true},
 		Talk:   []*dropbox.Message{line("#general", "ann"), line("bob", "bob"), line("#other", "ann"), {From: "irc"}},

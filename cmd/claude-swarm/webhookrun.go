@@ -16,7 +16,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // checkOutside checks the external resources to which a configuration refers: the agents'
@@ -34,7 +34,7 @@ func checkOutside(f *config.File) error {
 type hookService struct {
 	*webhook.Service
 	log     *slog.Logger
-	tell    func(key, subject, body string) // sends a message to the lead, only once for each key
+	tell    func(notice.Fact) // tells the lead
 	trouble word
 	on      atomic.Bool // the configuration has webhooks
 
@@ -60,16 +60,14 @@ func newHookService(p *project, store *dropbox.Store, announcer *ircAnnouncer, l
 
 // listener returns the listener for events. It is off without webhooks, so that a webhook
 // added by a reload gets only the events after the reload.
-func (s *hookService) listener() mail.Listener {
-	return mail.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear, Acts: webhook.IsPosted, On: s.on.Load}
+func (s *hookService) listener() notice.Listener {
+	return notice.Listener{Name: "webhooks", Behind: "webhooks miss events", Hear: s.Hear, Acts: webhook.IsPosted, On: s.on.Load}
 }
 
 // lost tells the lead that a webhook has given up on an event. After a call, the service
 // calls it again only if the receiver has accepted another event in the meantime.
 func (s *hookService) lost(hook, why string) {
-	s.tell(fmt.Sprintf("webhook:%s:%d", hook, time.Now().Unix()), "webhook "+hook+" does not work",
-		fmt.Sprintf("The webhook %s has not accepted an event: %s.\n\nThe events are kept: claude-swarm dead list %s\nOnce it works (claude-swarm webhooks test %s), retry them: claude-swarm dead retry ID…\n",
-			hook, why, dropbox.Hooks, hook))
+	s.tell(notice.WebhookFails{Hook: hook, Why: why, At: time.Now()})
 }
 
 // follow applies the webhooks of a configuration.

@@ -18,12 +18,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
 // listeners returns the listener that records finished work in git, or no listener if
 // audit.git is not set in the configuration.
-func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Listener, error) {
+func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]notice.Listener, error) {
 	if !f.Audit.Git {
 		return nil, nil
 	}
@@ -33,16 +34,16 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]mail.Li
 	} else if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
-	return []mail.Listener{recorder(audit)}, nil
+	return []notice.Listener{recorder(audit)}, nil
 }
 
 // recorder returns a listener that records finished work with the given audit. Because
 // files can be written shortly after the event that ends the work, the listener records
 // them again when it is next called without events.
-func recorder(audit *git.Audit) mail.Listener {
+func recorder(audit *git.Audit) notice.Listener {
 	again := true
 	ends := func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead }
-	return mail.Listener{Name: "audit", Behind: "the audit trail is behind", Acts: ends, Hear: func(ctx context.Context, events []journal.Event) error {
+	return notice.Listener{Name: "audit", Behind: "the audit trail is behind", Acts: ends, Hear: func(ctx context.Context, events []journal.Event) error {
 		ended := slices.ContainsFunc(events, ends)
 		if !ended && (len(events) > 0 || !again) {
 			return nil

@@ -41,6 +41,14 @@ func Short(text string, n int) string {
 	return Cut(OneLine(text), n)
 }
 
+// Truncate cuts text to most bytes, without splitting a rune, and marks the cut with ….
+func Truncate(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 // Visible makes text safe to print, and shows what it made safe: a character that could
 // control the terminal becomes an escape such as \x1b, and so does a byte that is not UTF-8.
 // Newlines and tabs are kept.

@@ -48,3 +48,16 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// A text is cut at a number of bytes, but never inside a rune.
+func TestTruncate(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		most int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aéb", 2, "a…"}, {"", 0, ""}} {
+		if got := screen.Truncate(row.text, row.most); got != row.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", row.text, row.most, got, row.want)
+		}
+	}
+}

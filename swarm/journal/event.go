@@ -1,20 +1,18 @@
 package journal
 
 import (
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 )
 
 // A Kind is the kind of an event.
 type Kind string
 
-// The kinds of events. irc.map uses these words, so a new kind must be added to the words
-// that it accepts (IRCRule in package config) and to the code that shows events on IRC
-// (announced and howShown in cmd/claude-swarm). Otherwise each rule in irc.map that does
-// not name a moment shows the new kind. A test in package docs names the pages that do
-// not mention the new kind.
+// The kinds of events. A new kind needs a row in the catalogue of package notice, and a
+// place in howShown of cmd/claude-swarm, because a rule of irc.map that names no moment
+// shows it too. Tests name the row, the pages and the word of irc.map that are missing.
 const (
 	Begun  Kind = "begun"  // a turn begins: Message is its message, To is the agent
 	Result Kind = "result" // a turn ended well: Message is its result, To is the sender of its message
@@ -110,7 +108,7 @@ func Keep(m *dropbox.Message) *Message {
 	}
 	out := &Message{
 		ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
-		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: m.Priority.String(), Body: cut(string(m.Body)),
+		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: m.Priority.String(), Body: screen.Truncate(string(m.Body), maxText),
 	}
 	if len(m.Extra) <= maxExtra {
 		out.Extra = m.Extra
@@ -131,12 +129,4 @@ func (m *Message) Mail() *dropbox.Message {
 		V: dropbox.Version, ID: m.ID, From: m.From, To: m.To, Type: m.Type, Subject: m.Subject, Thread: m.Thread, ReplyTo: m.ReplyTo,
 		Trace: m.Trace, Key: m.Key, Outcome: m.Outcome, Priority: priority, Extra: m.Extra, Body: []byte(m.Body),
 	}
-}
-
-// cut truncates a string to maxText bytes, without splitting a rune.
-func cut(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
 }

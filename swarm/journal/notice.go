@@ -13,7 +13,9 @@ import (
 // irc.map use these words.
 type Word string
 
-// The words of notices.
+// The words of notices. A new word needs a row in words, a line in docs/dev/protocol.md, and
+// a place in the words that irc.map accepts (IRCRule in package config); tests name what is
+// missing.
 const (
 	AgentQuestion  Word = "agent_question"  // an agent asked a person a question and is waiting for the answer
 	AgentSpiraling Word = "agent_spiraling" // an agent repeats itself and whispers have not helped
@@ -27,9 +29,80 @@ const (
 	Unpaused       Word = "unpaused"        // an agent that was held may start turns again
 )
 
+// words contains a row for each word. A text gets the notice's Why on one line, its Agent or
+// the swarm, and its Task in quotation marks.
+var words = []struct {
+	word     Word
+	severity Severity
+	text     func(n Notice, agent, task, why string) string
+}{
+	{AgentQuestion, Info, func(n Notice, agent, _, why string) string {
+		text := fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
+		if n.Place != "" {
+			text += " (" + n.Place + ")"
+		}
+		return text
+	}},
+	{AgentSpiraling, Warning, func(n Notice, agent, task, why string) string {
+		if n.Task == "" {
+			task = "nothing"
+		} else {
+			task = "task " + task
+		}
+		if n.Held {
+			return sentences(fmt.Sprintf("[ESCALATION] Agent %s appears stuck on %s", agent, task), why, "Awaiting human guidance") + " Reply @" + agent + " resume/abort"
+		}
+		return sentences(fmt.Sprintf("[SPIRALING] %s stuck on %s", agent, task), why, "Awaiting guidance")
+	}},
+	{AgentTimeout, Warning, func(n Notice, agent, _, why string) string { return sentences("[TIMEOUT] "+agent+" "+why, n.Next) }},
+	{AgentError, Error, func(n Notice, agent, _, why string) string {
+		text := "[ERROR] " + agent + " " + why
+		if n.Next == "" {
+			return text
+		}
+		return sentences(text, n.Next)
+	}},
+	{AgentComplete, Info, func(n Notice, agent, task, why string) string {
+		text := fmt.Sprintf("[COMPLETE] %s finished task %s", agent, task)
+		if why != "" {
+			text += ": " + screen.Cut(why, maxLastWords)
+		}
+		if n.Results != "" {
+			return sentences(text, "Results in "+n.Results)
+		}
+		return sentences(text)
+	}},
+	{LimitReached, Warning, func(n Notice, agent, _, why string) string { return sentences("[LIMIT] "+agent+" "+why, n.Next) }},
+	{BudgetReached, Warning, func(n Notice, agent, _, why string) string {
+		text := "[BUDGET] " + agent + " " + why
+		if n.Held {
+			return sentences(text, "Awaiting guidance", n.Next)
+		}
+		return sentences(text, n.Next)
+	}},
+	{ContextFull, Warning, func(n Notice, agent, _, why string) string { return sentences("[CONTEXT] "+agent+" "+why, n.Next) }},
+	{DeadLetter, Error, func(n Notice, agent, task, why string) string {
+		text := "[DEAD] " + agent + " gave up a message"
+		if n.Task != "" {
+			text = "[DEAD] " + agent + " gave up " + task
+		}
+		return sentences(text+": "+why, n.Next)
+	}},
+	{Unpaused, Info, func(n Notice, agent, _, why string) string {
+		on := " goes on"
+		if strings.Contains(agent, ", ") {
+			on = " go on"
+		}
+		return sentences("[UNPAUSED] "+agent+on+": "+why, n.Next)
+	}},
+}
+
 // Words lists the words of notices.
-func Words() []Word {
-	return []Word{AgentQuestion, AgentSpiraling, AgentTimeout, AgentError, AgentComplete, LimitReached, BudgetReached, ContextFull, DeadLetter, Unpaused}
+func Words() (all []Word) {
+	for _, w := range words {
+		all = append(all, w.word)
+	}
+	return all
 }
 
 // Known reports whether w is one of [Words].
@@ -45,13 +118,13 @@ const (
 	Error   Severity = "error"
 )
 
-// Severity returns the severity of all notices with that word.
+// Severity returns the severity of all notices with that word. A word from a later version
+// is [Info].
 func (w Word) Severity() Severity {
-	switch w {
-	case AgentSpiraling, AgentTimeout, LimitReached, BudgetReached, ContextFull:
-		return Warning
-	case AgentError, DeadLetter:
-		return Error
+	for _, row := range words {
+		if row.word == w {
+			return row.severity
+		}
 	}
 	return Info
 }
@@ -82,62 +155,10 @@ type Notice struct {
 // Text returns the notice as one line of text. IRC, webhooks and mail contain this line.
 func (n Notice) Text() string {
 	agent, task, why := cmp.Or(n.Agent, "the swarm"), `"`+screen.Cut(screen.OneLine(n.Task), maxTaskShown)+`"`, screen.OneLine(n.Why) // not with %q, which would escape parts of an emoji
-	switch n.Word {
-	case AgentQuestion:
-		text := fmt.Sprintf(`[QUESTION] %s needs input: "%s"`, agent, why)
-		if n.Place != "" {
-			text += " (" + n.Place + ")"
+	for _, row := range words {
+		if row.word == n.Word {
+			return row.text(n, agent, task, why)
 		}
-		return text
-	case AgentSpiraling:
-		if n.Task == "" {
-			task = "nothing"
-		} else {
-			task = "task " + task
-		}
-		if n.Held {
-			return sentences(fmt.Sprintf("[ESCALATION] Agent %s appears stuck on %s", agent, task), why, "Awaiting human guidance") + " Reply @" + agent + " resume/abort"
-		}
-		return sentences(fmt.Sprintf("[SPIRALING] %s stuck on %s", agent, task), why, "Awaiting guidance")
-	case AgentTimeout:
-		return sentences("[TIMEOUT] "+agent+" "+why, n.Next)
-	case AgentError:
-		text := "[ERROR] " + agent + " " + why
-		if n.Next == "" {
-			return text
-		}
-		return sentences(text, n.Next)
-	case AgentComplete:
-		text := fmt.Sprintf("[COMPLETE] %s finished task %s", agent, task)
-		if why != "" {
-			text += ": " + screen.Cut(why, maxLastWords)
-		}
-		if n.Results != "" {
-			return sentences(text, "Results in "+n.Results)
-		}
-		return sentences(text)
-	case LimitReached:
-		return sentences("[LIMIT] "+agent+" "+why, n.Next)
-	case BudgetReached:
-		text := "[BUDGET] " + agent + " " + why
-		if n.Held {
-			return sentences(text, "Awaiting guidance", n.Next)
-		}
-		return sentences(text, n.Next)
-	case ContextFull:
-		return sentences("[CONTEXT] "+agent+" "+why, n.Next)
-	case DeadLetter:
-		text := "[DEAD] " + agent + " gave up a message"
-		if n.Task != "" {
-			text = "[DEAD] " + agent + " gave up " + task
-		}
-		return sentences(text+": "+why, n.Next)
-	case Unpaused:
-		on := " goes on"
-		if strings.Contains(agent, ", ") {
-			on = " go on"
-		}
-		return sentences("[UNPAUSED] "+agent+on+": "+why, n.Next)
 	}
 	return sentences("["+strings.ToUpper(string(n.Word))+"] "+agent+" "+why, n.Next) // the word is from a later version
 }

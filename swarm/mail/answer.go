@@ -9,6 +9,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -68,8 +69,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if ans.Refused != "" && in.Gate != nil {
 		return "", in.haltThread(m, in.Name, policy.Verdict{Rule: "hops", Reason: "an answer was " + ans.Refused, Halt: true})
 	} else if ans.Refused != "" {
-		in.TellLead(in.Name, "refused:"+m.ID, "an answer was not delivered: "+Describe(m), fmt.Sprintf(
-			"%s was to answer %s, but the answer was %s. The trace shows how that happened:\n  claude-swarm trace %s\n", in.Name, ans.To, ans.Refused, m.ID))
+		in.Notices.Tell(notice.AnswerRefused{Agent: in.Name, To: ans.To, Why: ans.Refused, Message: m.ID, Title: Describe(m)})
 		return "", nil
 	}
 	result := answerTo(m, r)
@@ -80,14 +80,14 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 	if lead != "" {
 		result.CC = []string{lead}
 	}
-	d, err := in.deliver(in.Name, ans.To, result)
+	d, err := in.Deliver(in.Name, ans.To, result)
 	if err == nil && lead != "" {
 		err = in.copyTo(lead, result)
 	}
-	if undeliverable(err) {
+	if dropbox.IsUndeliverable(err) {
 		// The sender has no mailbox, for example because a person wrote the message. The
 		// lead gets the answer instead.
-		in.TellLead(in.Name, "result:"+m.ID, ans.Subject, fmt.Sprintf("%s answered %s, but the answer cannot be delivered (%v):\n\n%s", in.Name, ans.To, err, ans.Body))
+		in.Notices.Tell(notice.AnswerReturned{Agent: in.Name, To: ans.To, Message: m.ID, Subject: ans.Subject, Body: ans.Body, Err: err})
 		return "", nil
 	}
 	return d.ID, err
@@ -98,7 +98,7 @@ func (in *Inbox) answer(m *dropbox.Message, r *journal.Receipt) (id string, err 
 func (in *Inbox) copyTo(lead string, result *dropbox.Message) error {
 	note := *result
 	note.Type = dropbox.Note
-	_, err := in.deliver(in.Name, lead, &note)
+	_, err := in.Deliver(in.Name, lead, &note)
 	return err
 }
 

@@ -2,13 +2,12 @@ package mail
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // Questions that agents ask. The asking process writes the question, and later its
@@ -35,12 +34,12 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 			continue
 		}
 		if q.Mailbox != "" && !q.ToldAsked {
-			if err := s.tellOf(turn, q.Asked, journal.ToldAsked, s.asked); err != nil {
+			if err := s.tellOf(turn, q.Asked, journal.ToldAsked); err != nil {
 				return again, err
 			}
 		}
 		if q.Late != "" && !q.ToldLate {
-			if err := s.tellOf(turn, q.Asked, journal.ToldLate, s.unanswered); err != nil {
+			if err := s.tellOf(turn, q.Asked, journal.ToldLate); err != nil {
 				return again, err
 			}
 			s.Questions.Wake()
@@ -61,68 +60,19 @@ func (s *Service) TellAsked(turn string) (again time.Time, err error) {
 
 // tellOf adds one fact about a question to the event list, and then records in the .asks
 // file that it is in the list.
-func (s *Service) tellOf(turn string, q journal.Asked, what string, tell func(*journal.Record, journal.Asked) error) error {
+func (s *Service) tellOf(turn string, q journal.Asked, what string) error {
 	rec, err := journal.ReadRecord(s.Home, turn)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // without the record, the agent that asked the question is unknown
 	} else if err != nil {
 		return err
 	}
-	if err := tell(rec, q); err != nil {
+	var fact notice.Fact = notice.Asked{Turn: rec, Question: q}
+	if what == journal.ToldLate {
+		fact = notice.Unanswered{Agent: rec.Agent, Question: q, Of: s.Names().Called(q.Of)}
+	}
+	if err := s.Notices.Add(fact); err != nil {
 		return err
 	}
 	return s.Home.Asks(turn).Told(q.ID, what)
-}
-
-// asked records in the event list that an agent is asking people through a bridge.
-func (s *Service) asked(rec *journal.Record, q journal.Asked) error {
-	return s.happened(journal.Event{
-		Kind: journal.Noticed, Key: NoticedKey + "asked:" + q.ID, Agent: rec.Agent, To: q.Mailbox, About: q.ID,
-		Message: &journal.Message{
-			ID: q.ID, From: rec.Agent, To: []string{q.Mailbox}, Type: dropbox.Question, Thread: rec.Thread, Trace: rec.Trace, Body: q.Text + "\n",
-		},
-		Notice: &journal.Notice{Word: journal.AgentQuestion, Agent: rec.Agent, Why: q.Text, Place: q.Of},
-	})
-}
-
-// unanswered records in the event list that nobody answered a question in time. The event
-// also says what the agent does next. If the agent is paused, the lead also gets mail
-// about it, unless the question is in the person's mailbox.
-func (s *Service) unanswered(rec *journal.Record, q journal.Asked) error {
-	where := "from " + s.Names().Called(q.Of)
-	if q.Mailbox != "" {
-		where = "in " + q.Of
-	}
-	n := journal.Notice{
-		Word: journal.AgentTimeout, Agent: rec.Agent, Next: afterNoAnswer(q), Held: q.Late == "pause",
-		Why: fmt.Sprintf("got no answer to %s %s within %s", quotedOr(q.Text, q.ID), where, q.Until.Sub(q.Since)),
-	}
-	key := "late:" + q.ID
-	if q.Mailbox == "" || q.Late != "pause" {
-		return s.Raise(key, n, "", "")
-	}
-	s.TellNotice(rec.Agent, key, n, n.Agent+" "+n.Why, n.Agent+" asked: "+q.Text+"\n\n"+n.Next+"\n")
-	return nil
-}
-
-// afterNoAnswer returns a sentence that says what an agent does if it gets no answer.
-func afterNoAnswer(q journal.Asked) string {
-	switch q.Late {
-	case "pause":
-		return fmt.Sprintf("It is paused until somebody answers: claude-swarm reply %s \"…\"", q.ID)
-	case "deny":
-		return "It takes that as a no"
-	case "abort":
-		return "It ends its turn, and gives up the message"
-	}
-	return fmt.Sprintf("It continues without one. To answer all the same: claude-swarm reply %s \"…\"", q.ID)
-}
-
-// quotedOr returns the beginning of a text in quotation marks, or the id if the text is
-// unknown.
-func quotedOr(text, id string) string {
-	if text == "" {
-		return id
-	}
-	return `"` + screen.Short(text, 100) + `"`
 }

@@ -319,7 +319,7 @@ func (s *Service) overdue(m *dropbox.Message) (why string, err error) {
 		if m.ReplyTo == "" || !strings.HasPrefix(m.Subject, "Re: "+permissionSubject) {
 			return "", nil
 		}
-		if asked, err = s.message(m.ReplyTo); errors.Is(err, dropbox.ErrNotFound) {
+		if asked, err = s.Store.Message(m.ReplyTo); errors.Is(err, dropbox.ErrNotFound) {
 			return "", nil
 		} else if err != nil {
 			return "", err

@@ -14,6 +14,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // An Attached handles the mail of an agent whose session is run by a person. The hooks of
@@ -28,12 +29,12 @@ type Attached struct {
 
 // AttachedOptions are the optional parts of an Attached.
 type AttachedOptions struct {
-	Gate      Gate          // judges every claimed message, as in the daemon; if nil, only loops are stopped
-	Announcer Announcer     // nil means that nothing is announced
-	Advise    func() string // returns a line for each prompt; nil means no line
-	Log       *slog.Logger  // nil means no log
-	Names     Names         // the names of the lead and the person
-	Backend   string        // the kind of client that runs the session, for the receipts
+	Gate      Gate             // judges every claimed message, as in the daemon; if nil, only loops are stopped
+	Announcer notice.Announcer // nil means that nothing is announced
+	Advise    func() string    // returns a line for each prompt; nil means no line
+	Log       *slog.Logger     // nil means no log
+	Names     Names            // the names of the lead and the person
+	Backend   string           // the kind of client that runs the session, for the receipts
 }
 
 // OpenAttached returns an Attached for an agent. The caller must close the Attached and
@@ -59,26 +60,25 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	}
 	s := &Service{
 		Home: home, Store: store, Ledger: appender{home}, Tokens: tokens, Counts: new(journal.TurnCounts), Secrets: home.Secrets(),
-		Events: home.Events(), Log: log, Gate: o.Gate, Trouble: new(Trouble), TurnsAt: home.TurnsSince,
-		Names:   func() Names { return o.Names },
+		Log: log, Gate: o.Gate, TurnsAt: home.TurnsSince,
+		Names: func() Names { return o.Names },
+	}
+	s.Notices = &notice.Teller{
+		Home: home, Store: store, Events: home.Events(), Log: log, Announcer: notice.NewAnnouncing(o.Announcer),
+		Hide:    func(text string) string { return s.Secrets.Redactor().Text(text) },
+		Deliver: s.Deliver, LeadFor: o.Names.LeadFor,
 		CanWork: func(string) bool { return false }, // alerts go to the person
 		Alerted: func(time.Time, string, string) { /* this process has no listeners */ },
 	}
-	if o.Announcer != nil {
-		s.Announcer = &Announcing{Announcer: o.Announcer, waiting: mostCopies} // the maximum makes the first call to room count the copies
-	}
-	listeners := []Listener{s.LeadListener()}
-	if s.Announcer != nil && s.Announcer.On() {
-		listeners = append(listeners, s.AnnounceListener())
-	}
+	listeners := slices.DeleteFunc(s.Notices.Listeners(), func(l notice.Listener) bool { return !l.IsOn() })
 	for _, l := range listeners {
-		if err := s.Events.Begin(l.Name); err != nil {
+		if err := s.Notices.Events.Begin(l.Name); err != nil {
 			return nil, err
 		}
 	}
-	s.WakeListeners = func() { // there may be no running daemon that calls the listeners
+	s.Notices.Wake = func() { // there may be no running daemon that calls the listeners
 		for _, l := range listeners {
-			_, _ = s.Hear(context.Background(), l) // Hear reports the error, and the next call to Hear repeats the event
+			_, _ = s.Notices.Hear(context.Background(), l) // Hear reports the error, and the next call to Hear repeats the event
 		}
 	}
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}

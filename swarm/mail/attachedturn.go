@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -156,7 +157,7 @@ func (s *Attached) commit(e dropbox.Entry, b *journal.Binding, last string) erro
 	now := time.Now().UTC()
 	r := &journal.Receipt{
 		ID: e.ID, Turn: b.Turn, Agent: in.Name, Backend: in.Backend(), Client: in.Backend(), Session: b.Session, Via: ViaMailbox, Attached: true, Proven: in.Proves(c.Message),
-		Outcome: string(runner.Done), Ended: now, CostUnknown: true, Notes: b.Notes, Text: cut(last, 4096),
+		Outcome: string(runner.Done), Ended: now, CostUnknown: true, Notes: b.Notes, Text: screen.Truncate(last, 4096),
 	}
 	tried, err := journal.Records(in.Home, e.ID, c.Begun)
 	if err != nil {

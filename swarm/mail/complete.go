@@ -21,7 +21,7 @@ func (in *Inbox) completed(m *dropbox.Message, r *journal.Receipt, answer string
 	}
 	task, err := m, error(nil)
 	if root := cmp.Or(m.Trace, m.ID); root != m.ID {
-		if task, err = in.message(root); errors.Is(err, dropbox.ErrNotFound) {
+		if task, err = in.Store.Message(root); errors.Is(err, dropbox.ErrNotFound) {
 			return nil // the task has been removed in the meantime
 		}
 	}
@@ -54,7 +54,7 @@ func isLateAnswer(m *dropbox.Message) bool {
 // announced reports whether the event list already says that a task is complete. It reads the
 // whole list, which is for rare cases.
 func (in *Inbox) announced(task string) bool {
-	for r := in.Events.From(0); ; {
+	for r := in.Notices.Events.From(0); ; {
 		events, err := r.Next()
 		if err != nil {
 			in.Log.Warn("could not determine whether a task was announced", keyMessage, task, keyErr, err)
@@ -94,24 +94,6 @@ func (in *Inbox) doerOf(task *dropbox.Message) string {
 		return in.Name
 	}
 	return cmp.Or(strings.Join(task.To, ", "), in.Name)
-}
-
-// message finds and reads the message with the given id, even while another process is
-// moving it.
-func (s *Service) message(id string) (m *dropbox.Message, err error) {
-	for range 5 {
-		var found dropbox.Found
-		if found, err = s.Store.Find(id); err == nil {
-			m, err = s.Store.Load(found)
-		}
-		if !errors.Is(err, dropbox.ErrNotFound) && !errors.Is(err, dropbox.ErrGone) {
-			break
-		}
-	}
-	if errors.Is(err, dropbox.ErrGone) {
-		err = dropbox.ErrNotFound
-	}
-	return m, err
 }
 
 // isOpen reports whether any of a task's messages, other than except, is waiting for an

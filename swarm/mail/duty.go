@@ -1,6 +1,8 @@
 package mail
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // These texts tell the model of an attached session that mail is its work. Since version
 // 2.1.332, Claude Code puts what a hook says into a frame that tells the model to follow

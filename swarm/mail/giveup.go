@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // GiveUp moves a message to dead/ with the reason, and notifies the sender once. If a
@@ -14,7 +16,7 @@ func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := in.tellSender(c, reason, fmt.Sprintf("%s%s:%d", deadKey, c.ID, at.UnixMicro())); err != nil {
+	if err := in.tellSender(c, reason, notice.NotDoneKey(c.ID, at)); err != nil {
 		return err
 	}
 	if err := in.gaveUp(c, reason, at); err != nil {
@@ -28,7 +30,7 @@ func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	if err := in.Box.GiveUp(c.Entry, reason); err != nil {
 		return err
 	}
-	in.WakeListeners()
+	in.Notices.Wake()
 	return nil
 }
 
@@ -62,13 +64,13 @@ func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	case expired(m):
 		again = fmt.Sprintf("To have it done after all, send it again: claude-swarm read %s --body | claude-swarm send %s -", c.ID, in.Name)
 	}
-	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, cut(reason, maxReason), c.ID, again)
+	body := fmt.Sprintf("Not done by %s: %s.\n\nThe message is kept: claude-swarm dead show %s\n%s\n", in.Name, screen.Truncate(reason, notice.MaxQuote), c.ID, again)
 	if m == nil || m.From == dropbox.Swarm || m.From == "" {
 		what := c.ID
 		if m != nil {
 			what = Describe(m)
 		}
-		in.TellLead(in.Name, key, "not done: "+what, body)
+		in.Notices.Tell(notice.NotDone{Agent: in.Name, Key: key, Title: what, Body: body})
 		return nil
 	}
 	bounce := &dropbox.Message{
@@ -78,9 +80,9 @@ func (in *Inbox) tellSender(c *dropbox.Claim, reason, key string) error {
 	if m.Type.WantsAnswer() {
 		bounce.Type = dropbox.Result
 	}
-	_, err := in.deliver(dropbox.Swarm, m.From, bounce)
-	if undeliverable(err) {
-		in.TellLead(in.Name, key, "not done: "+Describe(m), body)
+	_, err := in.Deliver(dropbox.Swarm, m.From, bounce)
+	if dropbox.IsUndeliverable(err) {
+		in.Notices.Tell(notice.NotDone{Agent: in.Name, Key: key, Title: Describe(m), Body: body})
 		return nil
 	}
 	return err

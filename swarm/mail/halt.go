@@ -1,17 +1,15 @@
 package mail
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
-
-// maxQuoted is the maximum size, in bytes, of the part of a message that an alert quotes.
-const maxQuoted = 1 << 10
 
 // haltThread halts the conversation of a message to an agent or a person. It tells the lead
 // once, and quotes the message in the alert.
@@ -20,7 +18,7 @@ func (in *Inbox) haltThread(m *dropbox.Message, to string, v policy.Verdict) err
 		return err
 	}
 	in.Log.Warn("conversation halted", "thread", m.Thread, keyMessage, m.ID, "rule", v.Rule, keyWhy, v.Reason)
-	last := strings.ReplaceAll(strings.TrimSpace(cut(string(m.Body), maxQuoted)), "\n", "\n> ")
+	last := strings.ReplaceAll(strings.TrimSpace(screen.Truncate(string(m.Body), notice.MaxQuote)), "\n", "\n> ")
 	return in.TellHalted(m, fmt.Sprintf("\nThe last message, from %s to %s:\n\n> %s\n", m.From, to, last))
 }
 
@@ -32,9 +30,7 @@ func (in *Inbox) TellHalted(m *dropbox.Message, more string) error {
 	if err != nil || h == nil || strings.HasPrefix(h.Why, ByLead) {
 		return err
 	}
-	in.TellLead(in.Name, "halted:"+m.Thread+":"+h.Since.Format(time.RFC3339Nano), "conversation halted: "+Describe(m), fmt.Sprintf(
-		"The conversation %s is halted: %s.\nIt no longer wakes any agent.\n%s\nHow that happened: claude-swarm trace %s\nTo let it continue: claude-swarm unhalt --thread %s\n",
-		m.Thread, cmp.Or(h.Why, "by hand"), more, cmp.Or(m.Trace, m.Thread), m.Thread))
+	in.Notices.Tell(notice.Halted{Agent: in.Name, Thread: m.Thread, Trace: m.Trace, Title: Describe(m), Why: h.Why, Since: h.Since, More: more})
 	return nil
 }
 

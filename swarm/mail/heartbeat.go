@@ -18,7 +18,7 @@ const heartbeatKey = "heartbeat:"
 // SendHeartbeat delivers a heartbeat to an agent, as a low-priority task from the daemon.
 // A heartbeat needs no answer.
 func (s *Service) SendHeartbeat(agent, text string, at time.Time) error {
-	_, err := s.deliver(dropbox.Swarm, agent, &dropbox.Message{
+	_, err := s.Deliver(dropbox.Swarm, agent, &dropbox.Message{
 		From: dropbox.Swarm, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Low, Subject: "heartbeat",
 		Key: heartbeatKey + agent + ":" + at.UTC().Format(time.RFC3339Nano), Body: []byte(cmp.Or(strings.TrimSpace(text), HeartbeatText) + "\n"),
 	})

@@ -86,10 +86,10 @@ func TestReopenWaitsForTheListOfEvents(t *testing.T) {
 		if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		events := a.Events
-		a.Events = journal.Open(filepath.Join(inTheWay, "events"), durable.Files{}, nil)
+		events := a.Notices.Events
+		a.Notices.Events = journal.Open(filepath.Join(inTheWay, "events"), durable.Files{}, nil)
 		err := f()
-		a.Events = events
+		a.Notices.Events = events
 		if !errors.Is(err, syscall.ENOTDIR) {
 			t.Errorf("settled with %v, want the error of the event list", err)
 		}

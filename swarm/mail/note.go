@@ -17,7 +17,7 @@ func (s *Service) Note(err error) {
 	}
 	s.Log.Error("a record could not be written", keyErr, err)
 	folder := s.folderOf(err)
-	s.Trouble.Until("notes "+folder, "a record could not be written: "+err.Error(), func() error {
+	s.Notices.Trouble.Until("notes "+folder, "a record could not be written: "+err.Error(), func() error {
 		// Make recreates a deleted folder.
 		return errors.Join(s.Home.Make(), TryWriting(folder))
 	})

@@ -3,7 +3,9 @@ package mail
 import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // hasOffer reports whether this agent has claimed a publication.
@@ -42,7 +44,7 @@ func (in *Inbox) dropOffer(m *dropbox.Message, reason string) error {
 	if err := topic.Of(in.Store).Release(m.Offer, in.Name); err != nil {
 		return err
 	}
-	in.announce(m, topic.Failed, in.Name+" has given it up: "+cut(reason, maxReason))
+	in.announce(m, topic.Failed, in.Name+" has given it up: "+screen.Truncate(reason, notice.MaxQuote))
 	return nil
 }
 

@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -81,17 +80,11 @@ func isAbout(by runner.Decision, d runner.Denial) bool {
 // asked about. n is the call's number in the turn.
 func (s *Service) Decided(rec *journal.Record, n int, d runner.Decision) error {
 	hide := s.Secrets.Redactor().Text
-	text := hide(fmt.Sprintf("%s: %s", Verdict(d), WhatOf(d.Request)))
-	ev := journal.Event{
-		Kind: journal.Permission, Key: fmt.Sprintf("%s%s:%d", permissionKey, rec.Turn, n), Agent: rec.Agent, To: dropbox.Lead, About: rec.Message, At: time.Now().UTC(),
-		Message: &journal.Message{
-			From: rec.Agent, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Thread: rec.Thread, Trace: rec.Trace, Body: text + "\n",
-		},
-	}
+	fact := notice.Decided{Turn: rec, Number: n, Call: hide(WhatOf(d.Request)), Verdict: hide(Verdict(d))}
 	if !d.Allowed && strings.HasPrefix(d.Why, NobodyAnswered) {
-		ev.Notice = &journal.Notice{Word: journal.AgentTimeout, Agent: rec.Agent, Why: hide("got no answer: " + d.Why + ": " + WhatOf(d.Request)), Next: "It is denied"}
+		fact.Unanswered = hide(d.Why)
 	}
-	return s.happened(ev)
+	return s.Notices.Add(fact)
 }
 
 // NobodyAnswered is the beginning of the reason that is recorded when a question gets no

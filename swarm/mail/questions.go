@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // Questions manages the daemon's questions to the person. A question is sent only once
@@ -54,9 +55,7 @@ func OpenQuestions(s *Service, wake func()) (*Questions, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Questions{mail: s, book: book, wake: wake, handlers: map[string]AnswerHandler{}}
-	s.noticeOf = q.noticeOf
-	return q, nil
+	return &Questions{mail: s, book: book, wake: wake, handlers: map[string]AnswerHandler{}}, nil
 }
 
 // Restore writes the file of the questions if another program has deleted it.
@@ -146,7 +145,7 @@ func (q *Questions) send(n journal.Question) error {
 		From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Question, Subject: screen.Short(n.Subject, 200),
 		Key: n.Delivery(), Priority: dropbox.Normal, Body: []byte(questionText(n)),
 	}
-	d, err := q.mail.deliver(dropbox.Swarm, dropbox.Lead, m)
+	d, err := q.mail.Deliver(dropbox.Swarm, dropbox.Lead, m)
 	if err != nil {
 		return fmt.Errorf("the person has not been asked yet (%s): %w", n.Subject, err)
 	}
@@ -154,9 +153,9 @@ func (q *Questions) send(n journal.Question) error {
 	return err
 }
 
-// noticeOf returns the notice of the question that a message from swarm asks, or nil if
+// NoticeOf returns the notice of the question that a message from swarm asks, or nil if
 // the question has no notice.
-func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
+func (q *Questions) NoticeOf(m *dropbox.Message) *journal.Notice {
 	for _, n := range q.book.Open() {
 		if n.Delivery() != m.Key {
 			continue
@@ -164,9 +163,9 @@ func (q *Questions) noticeOf(m *dropbox.Message) *journal.Notice {
 		if n.Notice == nil {
 			return nil
 		}
-		notice := *n.Notice
-		notice.Next = cmp.Or(notice.Next, answerHint(m.ID, n.Words))
-		return &notice
+		told := *n.Notice
+		told.Next = cmp.Or(told.Next, answerHint(m.ID, n.Words))
+		return &told
 	}
 	return nil
 }
@@ -192,7 +191,7 @@ func answerHint(id string, words []journal.AnswerWord) string {
 func questionText(n journal.Question) string {
 	var b strings.Builder
 	if body := strings.TrimSpace(n.Body); body != "" {
-		b.WriteString(cut(body, maxTold) + "\n\n")
+		b.WriteString(screen.Truncate(body, notice.MaxBody) + "\n\n")
 	}
 	b.WriteString("Answer with one of these words:\n")
 	for _, w := range n.Words {
@@ -316,8 +315,8 @@ func (q *Questions) tell(m *dropbox.Message, said string) error {
 		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Status, Subject: answerSubject(m), Thread: m.Thread, Trace: m.Trace,
 		ReplyTo: m.ID, Key: "answered:" + m.ID, Priority: dropbox.Normal, Body: []byte(strings.TrimSpace(said) + "\n"),
 	}
-	_, err := q.mail.deliver(dropbox.Swarm, m.From, note)
-	if undeliverable(err) {
+	_, err := q.mail.Deliver(dropbox.Swarm, m.From, note)
+	if dropbox.IsUndeliverable(err) {
 		q.mail.Log.Warn("the outcome of an answer was not sent to the person", keyMessage, m.ID, keyErr, err)
 		return nil
 	}
@@ -374,17 +373,17 @@ func AnswerTo(q journal.Question, from string, body []byte) (a journal.QuestionA
 // Guide delivers the text of an answer to an agent, as an urgent task from the person who
 // answered, in the conversation of the message about. It does so only once.
 func (q *Questions) Guide(agent, about string, a journal.QuestionAnswer) error {
-	said, err := q.mail.message(a.ID)
+	said, err := q.mail.Store.Message(a.ID)
 	if err != nil {
 		return fmt.Errorf("the text of the answer cannot be read: %w", err)
 	}
 	m := &dropbox.Message{
 		From: said.From, To: []string{agent}, Type: dropbox.Task, Priority: dropbox.Urgent, Key: "guide:" + a.ID, Extra: said.Extra, Body: said.Body,
 	}
-	if of, err := q.mail.message(about); err == nil { // the message may be gone
+	if of, err := q.mail.Store.Message(about); err == nil { // the message may be gone
 		m.Thread, m.Trace = cmp.Or(of.Thread, of.ID), cmp.Or(of.Trace, of.ID)
 	}
-	_, err = q.mail.deliver(said.From, agent, m)
+	_, err = q.mail.Deliver(said.From, agent, m)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/policy"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // gated asks the gate about a claimed message, and sets the message aside if the gate
@@ -73,25 +74,26 @@ func (in *Inbox) tellRefused(m *dropbox.Message, v policy.Verdict) error {
 	body := fmt.Sprintf("Refused on its way to %s. %s.\n\nTo do: %s\n\nThe message is kept: claude-swarm read %s\n", in.Name, v, v.Next, m.ID)
 	subject := "refused: " + Describe(m)
 	if m.From == dropbox.Swarm {
-		in.TellLead(in.Name, "refused:"+m.ID, subject, body) // no agent or person reads swarm's mailbox
+		in.Notices.Tell(notice.Refused{Agent: in.Name, About: m.ID, Subject: subject, Body: body}) // no agent or person reads swarm's mailbox
 		return nil
 	}
 	note := &dropbox.Message{
 		From: dropbox.Swarm, To: []string{m.From}, Type: dropbox.Note, Subject: screen.Short(subject, 200),
-		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Key: "refused:" + m.Thread, Priority: dropbox.Normal,
+		Thread: m.Thread, Trace: m.Trace, ReplyTo: m.ID, Priority: dropbox.Normal,
 	}
+	about := m.Thread
 	if m.From == dropbox.Lead {
-		note.Type, note.Key = dropbox.Status, "refused:"+m.ID
+		note.Type, about = dropbox.Status, m.ID
 		if m.Type.WantsAnswer() {
 			note.Type = dropbox.Result // a sender that is waiting for the answer must get a result
 		}
 	} else {
 		body += "Further refusals in this conversation are not reported one by one.\n"
 	}
-	note.Body = []byte(body)
-	_, err := in.deliver(dropbox.Swarm, m.From, note)
-	if undeliverable(err) {
-		in.TellLead(in.Name, note.Key, subject, body)
+	note.Key, note.Body = "refused:"+about, []byte(body)
+	_, err := in.Deliver(dropbox.Swarm, m.From, note)
+	if dropbox.IsUndeliverable(err) {
+		in.Notices.Tell(notice.Refused{Agent: in.Name, About: about, Subject: subject, Body: body})
 		return nil
 	}
 	return err

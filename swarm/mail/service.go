@@ -3,12 +3,12 @@ package mail
 import (
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/tokens"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // The keys of log attributes.
@@ -21,8 +21,7 @@ const (
 )
 
 // A Service contains the state and functions that the inboxes of all agents of a project
-// share. Only Gate, Announcer, Questions and Quiet may be nil. A Service is safe for
-// concurrent use.
+// share. Only Gate and Questions may be nil. A Service is safe for concurrent use.
 type Service struct {
 	Home      journal.Home
 	Store     *dropbox.Store
@@ -30,17 +29,12 @@ type Service struct {
 	Tokens    *journal.Tokens
 	Counts    *journal.TurnCounts
 	Secrets   *tokens.Source // the tokens, which must not appear in any file that the program writes
-	Events    *journal.Events
 	Log       *slog.Logger
-	Gate      Gate        // nil means that only loops are stopped
-	Announcer *Announcing // nil means that nothing is announced
-	Trouble   *Trouble
+	Gate      Gate // nil means that only loops are stopped
 	Reach     *Reach
+	Notices   *notice.Teller
 	Names     func() Names
 	Questions *Questions // the daemon's questions to the person; nil in programs other than the daemon
-	Quiet     *Quiet     // the facts kept until the person's quiet hours end; nil in programs other than the daemon
-	// CanWork reports whether the lead agent can start turns.
-	CanWork func(agent string) bool
 	// TurnsAt lists the turns that were running at the given time.
 	TurnsAt func(time.Time) []*journal.Record
 	// InUse reports whether a mailbox belongs to the person, the daemon or one of its agents.
@@ -49,13 +43,6 @@ type Service struct {
 	// PausedFor reports whether an agent is paused until a question is answered. nil means
 	// that no agent is.
 	PausedFor func(agent, question string) bool
-	// Alerted is called after an alert has been delivered. agent is "" if the alert is
-	// about the daemon itself.
-	Alerted func(at time.Time, agent, subject string)
-	// WakeListeners is called when there are new events.
-	WakeListeners func()
-
-	noticeOf func(*dropbox.Message) *journal.Notice // returns the notice of a question from the daemon; set by [OpenQuestions]
 }
 
 // A Ledger stores the lines of turns that ended.
@@ -64,13 +51,15 @@ type Ledger interface {
 	Unbooked(turn string) (line journal.LedgerLine, ok bool) // as [journal.Ledger.Unbooked]
 }
 
-// deliver sends a message as the daemon or as an agent. The store converts a result that
-// is too long into an attachment.
-func (s *Service) deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
+// Deliver sends a message as the daemon or as an agent, with the proof of its sender and
+// without secrets. If another program deleted a mailbox that is in use, Deliver recreates
+// it. The store converts a result that is too long into an attachment. The errors are those
+// of [dropbox.Store.DeliverSigned].
+func (s *Service) Deliver(as, to string, m *dropbox.Message) (dropbox.Delivery, error) {
 	return s.deliverNoted(as, to, m, func(string) {})
 }
 
-// deliverNoted is like deliver, but calls note with the id of the message before the
+// deliverNoted is like Deliver, but calls note with the id of the message before the
 // message becomes visible.
 func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id string)) (dropbox.Delivery, error) {
 	token := s.Tokens.Of(as)
@@ -90,11 +79,4 @@ func (s *Service) deliverNoted(as, to string, m *dropbox.Message, note func(id s
 		}
 	}
 	return d, err
-}
-
-// undeliverable reports whether an error means that a retry cannot deliver the message
-// either. Retries would then block the mailbox.
-func undeliverable(err error) bool {
-	return slices.ContainsFunc([]error{dropbox.ErrNoMailbox, dropbox.ErrName, dropbox.ErrInvalid, dropbox.ErrTooLarge, dropbox.ErrHops},
-		func(never error) bool { return errors.Is(err, never) })
 }

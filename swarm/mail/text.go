@@ -9,24 +9,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Size limits, in bytes, for quotes from a message. An alert cannot become an attachment,
-// so its body must fit in the message.
-const (
-	maxTold   = 6 << 10
-	maxReason = 1 << 10
-)
-
-// cut truncates a string to most bytes, without splitting a rune.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
-
-// Beginning truncates a string to the length that alerts quote.
-func Beginning(text string) string { return cut(text, maxReason) }
-
 // Describe returns the line that the status shows for a message.
 func Describe(m *dropbox.Message) string {
 	return screen.Short(m.Gist(), 80)
@@ -35,7 +17,7 @@ func Describe(m *dropbox.Message) string {
 // Called returns the subject of a message, or the beginning of its text, in quotation
 // marks. It returns the id if the message cannot be found.
 func (s *Service) Called(id string) string {
-	m, err := s.message(id)
+	m, err := s.Store.Message(id)
 	if err != nil {
 		return id
 	}
@@ -61,9 +43,3 @@ func subjectOf(m *dropbox.Message, r *journal.Receipt) string {
 	}
 	return answerSubject(m)
 }
-
-// eventKey returns the key of an event about the message or the turn with the given id.
-func eventKey(kind journal.Kind, id string) string { return string(kind) + "-" + id }
-
-// deadKey is the key prefix of the daemon's messages about messages that it has given up.
-const deadKey = "dead:"

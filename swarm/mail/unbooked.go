@@ -1,9 +1,8 @@
 package mail
 
 import (
-	"fmt"
-
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -27,9 +26,5 @@ func (in *Inbox) tellUnbooked(turn string) {
 	if !ok || l.CostUSD < leastToldUSD {
 		return
 	}
-	in.TellLead(in.Name, "unbooked:"+turn, fmt.Sprintf("%.2f USD of %s are in no turn", l.CostUSD, in.Name), fmt.Sprintf(
-		"%.6f USD of the session %s of %s are in no turn: %s. "+
-			"The client does not report the cost of work that it cut off, for example at a cap; its next total contains that cost. "+
-			"It is now in the ledger (%s), and counts for %s and today's caps.\n\n  claude-swarm history %s\n",
-		l.CostUSD, l.Session, in.Name, l.Reason, l.Turn, in.Name, in.Name))
+	in.Notices.Tell(notice.Unbooked{Agent: in.Name, Turn: turn, Line: l})
 }

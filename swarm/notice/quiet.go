@@ -1,4 +1,4 @@
-package mail
+package notice
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // Quiet collects the events during the person's quiet hours, and reports them in one
 // alert when the quiet hours end:
 //
-//	happened: the event gets the end of the quiet hours (Event.Quiet), durable in the list
+//	record:   the event gets the end of the quiet hours (Event.Quiet), durable in the list
 //	keep:     the lead's listener puts it into quiet.json instead of the mailbox
 //	Tell:     after the end, quiet.json is closed -> one alert -> quiet.json is marked as told
 //
@@ -27,49 +27,48 @@ import (
 //
 // It is safe for concurrent use.
 type Quiet struct {
-	mail *Service
-	// until returns the end of the quiet hours that contain a time, or the zero time if
-	// the time is outside quiet hours.
-	until func(time.Time) time.Time
-	// grave reports whether all agents are stopped, paused or parked.
-	grave func() bool
-	// void reports whether a fact no longer matters.
-	void func(journal.Kept) bool
+	teller *Teller
+	now    Now
 
 	mu   sync.Mutex
 	file journal.KeptFile
 }
 
-// QuietFuncs contains the functions that [OpenQuiet] needs from the daemon; see [Quiet].
-type QuietFuncs struct {
+// Now answers what [Quiet] asks about the swarm.
+type Now struct {
+	// Until returns the end of the quiet hours that contain a time, or the zero time if
+	// the time is outside quiet hours.
 	Until func(time.Time) time.Time
+	// Grave reports whether all agents are stopped, paused or parked.
 	Grave func() bool
-	Void  func(journal.Kept) bool
+	// Hold returns an agent's hold, or false if there is no such agent.
+	Hold func(agent string) (journal.Hold, bool)
+	// Limited reports whether an agent waits for the end of a limit of its account.
+	Limited func(agent string) bool
+	// Unclaimed reports whether published work still waits for an agent.
+	Unclaimed func(publication string) bool
 }
 
 // OpenQuiet reads the facts that an earlier daemon kept.
-func OpenQuiet(s *Service, f QuietFuncs) (*Quiet, error) {
-	q := &Quiet{mail: s, until: f.Until, grave: f.Grave, void: f.Void}
-	return q, durable.ReadJSON(quietFile(s.Home), &q.file)
+func OpenQuiet(t *Teller, now Now) (*Quiet, error) {
+	q := &Quiet{teller: t, now: now}
+	return q, durable.ReadJSON(quietFile(t.Home), &q.file)
 }
 
-// quietKey is the key prefix of alerts about kept facts.
-const quietKey = "quiet:"
-
 // mark sets the end of the quiet hours in an event that would otherwise reach the person
-// during the quiet hours. It skips alerts about damaged files, and errors that occur
+// during the quiet hours. It skips facts that are told at once, and errors that occur
 // while no agent can work, because those are reported to the person immediately. It does
 // nothing if q is nil, as it is in programs other than the daemon.
 func (q *Quiet) mark(ev *journal.Event) {
-	if q == nil || !tellsPerson(*ev) || strings.HasPrefix(ev.Key, quietKey) {
+	if q == nil || !tellsPerson(*ev) || rowOf(ev.Key).atOnce {
 		return
 	}
 	at := ev.At
 	if at.IsZero() {
 		at = time.Now()
 	}
-	end := q.until(at)
-	if end.IsZero() || strings.HasPrefix(ev.Key, "damaged:") || isError(*ev) && q.grave() {
+	end := q.now.Until(at)
+	if end.IsZero() || isError(*ev) && q.now.Grave() {
 		return
 	}
 	ev.Quiet = end.UTC().Round(0)
@@ -94,10 +93,12 @@ func tellsPerson(ev journal.Event) bool {
 	return ev.Notice != nil || ev.Kind == journal.Dead
 }
 
-// isError reports whether an event may be more severe than information. That is the case
-// if it has no notice, or if its notice has a higher severity.
+// isError reports whether an event is more severe than information.
 func isError(ev journal.Event) bool {
-	return ev.Notice == nil || ev.Notice.Word.Severity() != journal.Info
+	if ev.Notice != nil {
+		return ev.Notice.Word.Severity() != journal.Info
+	}
+	return rowOf(ev.Key).severity != journal.Info
 }
 
 // shownByMorning reports whether the morning alert contains an event. It returns false
@@ -127,7 +128,7 @@ func (q *Quiet) keep(ev journal.Event) error {
 	switch ev.Kind {
 	case journal.Mail:
 		k.About, k.Asks = ev.About, true
-		k.Subject = cut(screen.OneLine(ev.Message.Mail().Gist()), 200)
+		k.Subject = screen.Truncate(screen.OneLine(ev.Message.Mail().Gist()), 200)
 		k.Body = "claude-swarm read " + ev.About
 	case journal.Dead:
 		k.About, k.Dead = ev.About, true
@@ -171,7 +172,7 @@ func keysOf(all []journal.Kept) (keys []string) {
 // save writes quiet.json. If the write fails, the copy in memory does not change.
 func (q *Quiet) save(f journal.KeptFile) error {
 	f.V = 1
-	if err := q.mail.Home.Files().WriteJSON(quietFile(q.mail.Home), f); err != nil {
+	if err := q.teller.Home.Files().WriteJSON(quietFile(q.teller.Home), f); err != nil {
 		return fmt.Errorf("keep notices for the end of the quiet hours: %w", err)
 	}
 	q.file = f
@@ -185,7 +186,7 @@ func (q *Quiet) save(f journal.KeptFile) error {
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.file.Kept) == 0 || q.file.Told || now.Before(q.file.Until) && !q.until(now).IsZero() {
+	if len(q.file.Kept) == 0 || q.file.Told || now.Before(q.file.Until) && !q.now.Until(now).IsZero() {
 		return nil
 	}
 	return q.tell()
@@ -202,11 +203,11 @@ func (q *Quiet) tell() error {
 	}
 	all := q.current()
 	if subject, body := morning(all, q.file.Kept[0].At); subject != "" {
-		key := fmt.Sprintf("%s%d", quietKey, q.file.First)
+		key := fmt.Sprintf("quiet:%d", q.file.First)
 		ev := journal.Event{Kind: journal.Alert, Key: key, To: dropbox.Lead, At: time.Now().UTC(), Gathers: wordsOf(all), Message: &journal.Message{
 			From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Body: body,
 		}}
-		if err := q.mail.happened(ev); err != nil {
+		if err := q.teller.record(ev); err != nil {
 			return err
 		}
 	}
@@ -224,70 +225,6 @@ func wordsOf(all []journal.Kept) (words []journal.Word) {
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
-}
-
-// current returns the facts that are not void, newest first. If several facts are about
-// the same thing, such as an agent that stopped twice, it returns only the newest.
-func (q *Quiet) current() (all []journal.Kept) {
-	seen := map[string]bool{}
-	for _, k := range slices.Backward(q.file.Kept) {
-		if q.void(k) || seen[thing(k)] {
-			continue
-		}
-		seen[thing(k)] = true
-		all = append(all, k)
-	}
-	return all
-}
-
-// thing identifies the subject of a fact. A newer fact about the same subject replaces an
-// older fact.
-func thing(k journal.Kept) string {
-	switch what, rest, _ := strings.Cut(strings.TrimPrefix(k.Key, NoticedKey), ":"); {
-	case what == "stopped" || what == "turns" || what == "limited" || what == "context":
-		return what + " " + k.Agent
-	case what+":" == deadKey:
-		id, _, _ := strings.Cut(rest, ":")
-		return deadKey + id
-	case k.About != "" && !k.Asks:
-		return deadKey + k.About
-	}
-	return k.Key
-}
-
-// maxDetail is the maximum size, in bytes, of the part of a fact that the morning alert
-// quotes.
-const maxDetail = 600
-
-// morning returns the morning alert, or "" if no facts remain.
-func morning(all []journal.Kept, first time.Time) (subject, body string) {
-	if len(all) == 0 {
-		return "", ""
-	}
-	subject = "during the quiet hours: " + all[0].Subject
-	if n := len(all) - 1; n > 0 {
-		subject = fmt.Sprintf("during the quiet hours: %s, and %d more", screen.Short(all[0].Subject, 150), n)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Since %s, newest first:\n", screen.Ahead(first, time.Now()))
-	for i, k := range all {
-		line := fmt.Sprintf("\n* %s %s\n", screen.Ahead(k.At, time.Now()), k.Subject)
-		detail := ""
-		if k.Body != "" {
-			detail = "  " + strings.ReplaceAll(cut(k.Body, maxDetail), "\n", "\n  ") + "\n"
-		}
-		rest := fmt.Sprintf("\n%d more are in .claude-swarm/%s.\n", len(all)-i, journal.KeptName)
-		switch room := maxTold - b.Len() - len(rest); {
-		case len(line)+len(detail) <= room:
-			b.WriteString(line + detail)
-		case len(line) <= room:
-			b.WriteString(line)
-		default:
-			b.WriteString(rest)
-			return screen.Short(subject, 200), b.String()
-		}
-	}
-	return screen.Short(subject, 200), b.String()
 }
 
 // quietFile returns the path of the file that contains the kept facts.

@@ -1,4 +1,4 @@
-package mail
+package notice
 
 import (
 	"context"
@@ -11,24 +11,19 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// AnnounceListener returns the listener that passes the events to the announcer.
-func (s *Service) AnnounceListener() Listener {
-	return Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: s.announceEvents, On: s.Announcer.On}
-}
-
-// announceEvents delivers the copies of events. It can safely be called again, because
-// the store recognizes a copy by its key.
-func (s *Service) announceEvents(_ context.Context, events []journal.Event) error {
+// announceEvents is the listener that delivers the announcer's copies of events. It can
+// safely be called again, because the store recognizes a copy by its key.
+func (t *Teller) announceEvents(_ context.Context, events []journal.Event) error {
 	for _, ev := range events {
 		mo, shown := announcementOf(ev)
 		if time.Since(ev.At) > oldMail {
 			continue
 		}
 		if isTrouble(ev) {
-			if lines := s.talkWith(ev.Agent, ev.At); len(lines) > 0 {
+			if lines := t.talkWith(ev.Agent, ev.At); len(lines) > 0 {
 				here := mo
 				here.Notice, here.Talk = ev.Notice, lines
-				if err := s.announce(here); err != nil {
+				if err := t.announce(here); err != nil {
 					return err
 				}
 			}
@@ -36,7 +31,7 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 		if !shown {
 			continue
 		}
-		if err := s.announce(mo); err != nil {
+		if err := t.announce(mo); err != nil {
 			return err
 		}
 	}
@@ -44,15 +39,15 @@ func (s *Service) announceEvents(_ context.Context, events []journal.Event) erro
 }
 
 // announce delivers the copies of one announcement.
-func (s *Service) announce(mo Announcement) error {
-	for _, c := range s.Announcer.Copies(mo) {
-		m := mo.copyFor(c, s.Announcer.Bridge())
-		err := s.deliverCopy(mo.Kind, m)
+func (t *Teller) announce(mo Announcement) error {
+	for _, c := range t.Announcer.Copies(mo) {
+		m := mo.copyFor(c, t.Announcer.Bridge())
+		err := t.deliverCopy(mo.Kind, m)
 		switch {
 		case errors.Is(err, errNoBridge): // copies waiting for the bridge must not delay other events
-			s.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return s.deliverCopy(mo.Kind, m) })
-		case undeliverable(err):
-			s.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
+			t.Trouble.Until("mirror", "IRC does not show what is happening: "+err.Error(), func() error { return t.deliverCopy(mo.Kind, m) })
+		case dropbox.IsUndeliverable(err):
+			t.Log.Warn("copy could not be delivered", keyMessage, mo.About, "moment", string(mo.Kind), keyErr, err)
 		case err != nil:
 			return err
 		}
@@ -68,7 +63,7 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 		Notice: ev.Notice, key: ev.Key,
 	}
 	if !ev.Quiet.IsZero() { // the morning alert will contain this event
-		if ev.Kind != journal.Result && ev.Kind != journal.Failed && ev.Kind != journal.Begun {
+		if !catalogue[string(ev.Kind)].work {
 			return mo, false
 		}
 		mo.Notice = nil
@@ -79,22 +74,22 @@ func announcementOf(ev journal.Event) (Announcement, bool) {
 	case ev.Kind == journal.Mail && mo.Message.From == dropbox.Swarm && mo.Message.Type != dropbox.Question:
 		mo.Kind, mo.key = journal.Alert, eventKey(journal.Alert, mo.Message.ID)
 		// An earlier event has already shown a dead letter or a notice.
-		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, NoticedKey)
+		return mo, !strings.HasPrefix(mo.Message.Key, deadKey) && !strings.HasPrefix(mo.Message.Key, noticedKey)
 	}
 	return mo, true
 }
 
 var errNoBridge = errors.New("is the bridge running?")
 
-func (s *Service) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
-	if passing(kind) && !s.Announcer.room(s.Store) {
-		return fmt.Errorf("too much is waiting in the mailbox %s; %w", s.Announcer.Bridge(), errNoBridge)
+func (t *Teller) deliverCopy(kind journal.Kind, m *dropbox.Message) error {
+	if catalogue[string(kind)].passing && !t.Announcer.room(t.Store) {
+		return fmt.Errorf("too much is waiting in the mailbox %s; %w", t.Announcer.Bridge(), errNoBridge)
 	}
-	bridge := s.Announcer.Bridge()
-	_, err := s.deliver(m.From, bridge, m)
+	bridge := t.Announcer.Bridge()
+	_, err := t.Deliver(m.From, bridge, m)
 	if errors.Is(err, dropbox.ErrNoMailbox) { // somebody deleted the bridge's mailbox
-		if err = s.Store.MakeMailbox(bridge); err == nil {
-			_, err = s.deliver(m.From, bridge, m)
+		if err = t.Store.MakeMailbox(bridge); err == nil {
+			_, err = t.Deliver(m.From, bridge, m)
 		}
 	}
 	return err

@@ -1,8 +1,7 @@
-package mail
+package notice
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -31,39 +30,37 @@ type Listener struct {
 // IsOn reports whether the configuration needs the listener.
 func (l Listener) IsOn() bool { return l.On == nil || l.On() }
 
-// happened adds an event to the list, and wakes the listeners. If happened returns an
-// error, the event is not in the list.
-func (s *Service) happened(ev journal.Event) error {
-	s.Quiet.mark(&ev)
-	if err := s.Events.Add(ev); err != nil {
-		return fmt.Errorf("what happened could not be recorded: %w", err)
+// Listeners returns the lead's mail and, if there is an announcer, the announcer.
+func (t *Teller) Listeners() []Listener {
+	all := []Listener{{Name: "lead", Behind: "the lead could not be notified", Hear: t.deliverAlerts, Acts: isForLead}}
+	if t.Announcer != nil {
+		all = append(all, Listener{Name: "irc", Behind: "IRC does not show what is happening", Hear: t.announceEvents, On: t.Announcer.On})
 	}
-	s.WakeListeners()
-	return nil
+	return all
 }
 
 // Hear passes to a listener the events that it has not yet heard, and reports whether
 // there were any. If the listener fails, the status shows the error.
-func (s *Service) Hear(ctx context.Context, l Listener) (any bool, err error) {
-	err = s.Events.Tell(l.Name, l.Acts, func(events []journal.Event, missed int64) error {
+func (t *Teller) Hear(ctx context.Context, l Listener) (any bool, err error) {
+	err = t.Events.Tell(l.Name, l.Acts, func(events []journal.Event, missed int64) error {
 		if missed > 0 {
-			s.Log.Warn("a listener was absent for too long", "listener", l.Name, "missed", missed)
+			t.Log.Warn("a listener was absent for too long", "listener", l.Name, "missed", missed)
 		}
 		any = true
 		return l.Hear(ctx, events)
 	})
-	s.Complain(l, err)
+	t.Complain(l, err)
 	return any, err
 }
 
 // Complain makes the status show why a listener did not accept an event. A nil error
 // removes that line from the status.
-func (s *Service) Complain(l Listener, err error) {
+func (t *Teller) Complain(l Listener, err error) {
 	key := "listener " + l.Name
 	if err == nil {
-		s.Trouble.Clear(key)
+		t.Trouble.Clear(key)
 		return
 	}
-	s.Log.Error("a listener fell behind", "listener", l.Name, keyErr, err)
-	s.Trouble.Set(key, l.Behind+": "+err.Error())
+	t.Log.Error("a listener fell behind", "listener", l.Name, keyErr, err)
+	t.Trouble.Set(key, l.Behind+": "+err.Error())
 }

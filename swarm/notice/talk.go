@@ -1,4 +1,4 @@
-package mail
+package notice
 
 import (
 	"slices"
@@ -23,21 +23,21 @@ func isTrouble(ev journal.Event) bool {
 
 // talkWith returns the lines that people wrote to an agent through the announcer's bridge shortly
 // before a time, newest first.
-func (s *Service) talkWith(agent string, at time.Time) (lines []*dropbox.Message) {
-	box, err := s.Store.Mailbox(agent)
+func (t *Teller) talkWith(agent string, at time.Time) (lines []*dropbox.Message) {
+	box, err := t.Store.Mailbox(agent)
 	if err != nil {
 		return nil // the agent is gone
 	}
 	since := at.Add(-talkedFor)
 	add := func(e dropbox.Entry, m *dropbox.Message, err error) {
-		if err == nil && m.From == s.Announcer.Bridge() && e.Created.After(since) && !e.Created.After(at.Add(time.Minute)) {
+		if err == nil && m.From == t.Announcer.Bridge() && e.Created.After(since) && !e.Created.After(at.Add(time.Minute)) {
 			lines = append(lines, m)
 		}
 	}
 	for _, list := range []func() ([]dropbox.Entry, error){box.Peek, box.Claimed} {
 		entries, err := list()
 		if err != nil {
-			s.Log.Warn("it is unknown who talks to an agent", keyAgent, agent, keyErr, err)
+			t.Log.Warn("it is unknown who talks to an agent", keyAgent, agent, keyErr, err)
 		}
 		for _, e := range entries {
 			if e.Created.After(since) {
@@ -53,11 +53,11 @@ func (s *Service) talkWith(agent string, at time.Time) (lines []*dropbox.Message
 		}
 		filed, err := box.Filed(when)
 		if err != nil {
-			s.Log.Warn("it is unknown who talks to an agent", keyAgent, agent, keyErr, err)
+			t.Log.Warn("it is unknown who talks to an agent", keyAgent, agent, keyErr, err)
 		}
 		for _, f := range filed {
 			if f.Entry.Created.After(since) {
-				m, err := s.Store.Load(f)
+				m, err := t.Store.Load(f)
 				add(f.Entry, m, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package mail
+package notice
 
 import (
 	"maps"

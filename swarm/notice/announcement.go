@@ -1,4 +1,4 @@
-package mail
+package notice
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -73,6 +74,15 @@ type Announcing struct {
 	waiting int // number of copies in the bridge's mailbox: the last count plus the calls to room since then
 }
 
+// NewAnnouncing returns the daemon's side of an announcer, or nil without an announcer. The
+// copies in the bridge's mailbox are counted before the first one is added.
+func NewAnnouncing(a Announcer) *Announcing {
+	if a == nil {
+		return nil
+	}
+	return &Announcing{Announcer: a, waiting: mostCopies}
+}
+
 // copyFor returns the copy of an announcement for one place. The copy is not a reply to
 // any message. An answer to the copy goes to the sender of the original.
 func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
@@ -80,20 +90,15 @@ func (mo Announcement) copyFor(c Copy, bridge string) *dropbox.Message {
 		From: cmp.Or(mo.Message.From, dropbox.Lead), To: []string{bridge}, Type: mo.Message.Type, Subject: mo.Message.Subject,
 		Thread: mo.Message.Thread, Trace: mo.Message.Trace, Outcome: mo.Message.Outcome, Priority: dropbox.Normal,
 		Key:  fmt.Sprintf("%s-%s-%s", bridge, mo.key, c.Where),
-		Body: []byte(cut(string(mo.Message.Body), maxTold)), Extra: c.Extra,
+		Body: []byte(screen.Truncate(string(mo.Message.Body), MaxBody)), Extra: c.Extra,
 	}
 	if c.Text != "" {
-		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(cut(c.Text, maxTold))
+		m.Type, m.Subject, m.Body = dropbox.Note, "", []byte(screen.Truncate(c.Text, MaxBody))
 	}
-	if passing(mo.Kind) && c.Text == "" {
+	if catalogue[string(mo.Kind)].passing && c.Text == "" {
 		m.Priority = dropbox.Low
 	}
 	return m
-}
-
-// passing reports whether events of a kind may be omitted when there are too many.
-func passing(kind journal.Kind) bool {
-	return kind == journal.Begun || kind == journal.Result || kind == journal.Failed || kind == journal.Permission
 }
 
 // Count counts the waiting copies. The daemon calls it each time it checks the folders.
