@@ -202,6 +202,37 @@ func TestDeletedFolders(t *testing.T) {
 	}
 }
 
+// An agent that is paused does not list its mailbox again, but the lead is told only once that
+// a message of it is gone.
+func TestADeletedMessageOfAPausedAgentIsToldOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder")
+		f.sweep = 500 * time.Millisecond
+		release := make(chan struct{})
+		f.backend.Script = func(runner.Turn) []runnertest.Step {
+			return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error { <-release; return nil }), runnertest.Say("did it")}
+		}
+		f.must(f.store.Halt("both messages wait before the agent looks"))
+		f.start()
+		first, waits := f.send("coder", "one"), f.send("coder", "two")
+		f.must(f.store.Unhalt())
+		f.untilState("coder", swarm.Working)
+		f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: "lead"}))
+		close(release)
+		f.answer(first)
+		f.untilState("coder", swarm.Paused)
+		f.must(f.remove(".dead-drop/coder/new"))
+		time.Sleep(10 * time.Second) // several checks
+		told := 0
+		for _, m := range f.mail(dropbox.Lead) {
+			told += strings.Count(string(m.Body), waits)
+		}
+		if told != 1 {
+			t.Errorf("the lead was told %d times that %s is gone", told, waits)
+		}
+	})
+}
+
 // The daemon notices deleted folders, recreates them, and watches them again, without the
 // periodic check. It also keeps a halt that was deleted with the other files.
 func TestDeletedFoldersAreWatchedAgain(t *testing.T) {

@@ -22,10 +22,13 @@ type census struct {
 	// missing contains the messages that the last check could not find, with the times
 	// when they were first missing.
 	missing map[string]map[string]time.Time
+	// told contains the messages that the lead was told about and that a queue still contains:
+	// an agent that is held lists its mailbox again only when the hold is over.
+	told map[string]map[string]bool
 }
 
 func newCensus(s *Swarm) *census {
-	return &census{s: s, waiting: map[string]map[string]bool{}, missing: map[string]map[string]time.Time{}}
+	return &census{s: s, waiting: map[string]map[string]bool{}, missing: map[string]map[string]time.Time{}, told: map[string]map[string]bool{}}
 }
 
 // check compares the mailboxes with the last check, and tells the lead about messages that
@@ -38,9 +41,18 @@ func (c *census) check(now time.Time) (soon bool) {
 			c.waiting[name] = known // the next check compares again
 			continue
 		}
+		told := c.told[name]
+		maps.DeleteFunc(told, func(id string, _ bool) bool { return !known[id] || c.waiting[name][id] })
 		for id, since := range missing {
-			if now.Sub(since) >= vanishedAgain {
-				vanished[name] = append(vanished[name], id)
+			switch {
+			case told[id]:
+				delete(missing, id)
+			case now.Sub(since) >= vanishedAgain:
+				if told == nil {
+					told = map[string]bool{}
+					c.told[name] = told
+				}
+				vanished[name], told[id] = append(vanished[name], id), true
 				delete(missing, id)
 			}
 		}
