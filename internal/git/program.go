@@ -97,9 +97,11 @@ var settings = []string{
 	"-c", "fastimport.unpackLimit=100", // a turn creates loose objects, a backlog creates a pack
 }
 
-// command returns a git command in the repository.
+// command returns a git command in the repository. It names the repository by its own
+// folder, so that a command that is running while the project is moved goes on in the moved
+// repository and writes nothing to the old place.
 func (g *program) command(ctx context.Context, args ...string) *exec.Cmd {
-	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=" + g.gitDir}, args...)...)
+	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=."}, args...)...)
 }
 
 func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {

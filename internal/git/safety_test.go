@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -436,4 +437,20 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 			t.Errorf("%q: OpenAudit = %v, want an OwnerError of /srv/a b", says, err)
 		}
 	}
+}
+
+// A git command that runs while the project is moved goes on in the moved repository, and
+// writes nothing to the old place.
+func TestACommandGoesOnInAMovedProject(t *testing.T) {
+	t.Parallel()
+	p := newProject(t)
+	moved := p.dir + "-moved"
+	a := p.auditWith(p.gitThat(`case "$*" in *fast-import*) mv ` + p.dir + ` ` + moved + `;; esac`))
+	p.turn("coder", 1, p.now, nil)
+	_ = a.Record(t.Context()) // it may fail: the audit's own folder has been moved
+	if _, err := os.Lstat(p.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the old place: %v, want nothing there", err)
+	}
+	p.dir = moved
+	p.tip()
 }
