@@ -107,3 +107,47 @@ func TestReadmeBeginsWithWhatANewcomerNeeds(t *testing.T) {
 		t.Errorf("README.md has the parts %q, want it to begin with %q", heads, want)
 	}
 }
+
+// Each recipe in CONTRIBUTING.md shows the diff of a real addition: the lines of each file
+// stand in that file, in this order. A line "…" stands for lines that are left out.
+func TestRecipes(t *testing.T) {
+	_, recipes, ok := strings.Cut(read(t, "../CONTRIBUTING.md"), "\n## Recipes\n")
+	if !ok {
+		t.Fatal("CONTRIBUTING.md has no recipes")
+	}
+	recipes, _, _ = strings.Cut(recipes, "\n## ")
+	for _, recipe := range strings.Split(recipes, "\n### ")[1:] {
+		title, text, _ := strings.Cut(recipe, "\n")
+		_, diff, ok := strings.Cut(text, "```diff\n")
+		diff, _, end := strings.Cut(diff, "\n```")
+		if !ok || !end {
+			t.Errorf("the recipe %q has no diff", title)
+			continue
+		}
+		var file, rest string
+		for line := range strings.Lines(diff) {
+			line = strings.TrimRight(line, "\n")
+			if path, ok := strings.CutPrefix(line, "+++ "); ok {
+				file, rest = path, read(t, "../"+path)
+				continue
+			}
+			want := strings.TrimSpace(strings.TrimPrefix(line, "+"))
+			if strings.HasPrefix(line, "-") {
+				continue // the line that the addition replaced
+			}
+			if want == "…" || want == "" {
+				continue
+			}
+			found := false
+			for !found && rest != "" {
+				var next string
+				next, rest, _ = strings.Cut(rest, "\n")
+				found = strings.TrimSpace(next) == want
+			}
+			if !found {
+				t.Errorf("the recipe %q: %s does not contain this line, or not after the line above it:\n%s", title, file, want)
+				break
+			}
+		}
+	}
+}
