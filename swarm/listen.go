@@ -36,6 +36,12 @@ func (s *Swarm) openListeners(more []notice.Listener) error {
 			l.wakeup.wake()
 		}
 	}
+	s.notices.Filed = func() {
+		for _, l := range s.listeners {
+			l.filed.Store(true)
+			l.wakeup.wake()
+		}
+	}
 	return nil
 }
 
@@ -93,8 +99,8 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 	}
 }
 
-// tell passes to a listener the events that it has not heard. Without any, and at the start,
-// it calls Hear without events.
+// tell passes to a listener the events that it has not heard. Without any, at the start, and
+// after a message was filed, it calls Hear without events.
 func (s *Swarm) tell(ctx context.Context, l *listening, start bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,10 +109,14 @@ func (s *Swarm) tell(ctx context.Context, l *listening, start bool) error {
 		s.notices.Complain(l.Listener, err)
 		return err
 	}
+	filed := l.filed.Swap(false)
 	any, err := s.notices.Hear(ctx, l.Listener)
-	if err == nil && (start || !any) {
+	if err == nil && (start || filed || !any) {
 		err = l.Hear(ctx, nil)
 		s.notices.Complain(l.Listener, err)
+	}
+	if err != nil && filed {
+		l.filed.Store(true)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -127,6 +128,8 @@ func (s *Swarm) stopping() bool {
 type listening struct {
 	notice.Listener
 	wakeup wakeup
+
+	filed atomic.Bool // a message was filed of whose event the listener may have heard already
 
 	mu    sync.Mutex // locked while the listener hears events, or begins, or ends
 	begun *bool      // whether it has a cursor; nil if that is not known yet

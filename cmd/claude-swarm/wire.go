@@ -38,17 +38,14 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]notice.
 }
 
 // recorder returns a listener that records finished work with the given audit. Because
-// files can be written shortly after the event that ends the work, the listener records
-// them again when it is next called without events.
+// files can be written shortly after the event that ends the work, the listener also records
+// them when it is called without events.
 func recorder(audit *git.Audit) notice.Listener {
-	again := true
 	ends := func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead }
 	return notice.Listener{Name: "audit", Behind: "the audit trail is behind", Acts: ends, Hear: func(ctx context.Context, events []journal.Event) error {
-		ended := slices.ContainsFunc(events, ends)
-		if !ended && (len(events) > 0 || !again) {
+		if len(events) > 0 && !slices.ContainsFunc(events, ends) {
 			return nil
 		}
-		again = ended
 		return audit.Record(ctx)
 	}}
 }

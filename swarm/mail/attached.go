@@ -81,6 +81,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 			_, _ = s.Notices.Hear(context.Background(), l) // Hear reports the error, and the next call to Hear repeats the event
 		}
 	}
+	s.Notices.Filed = s.Notices.Wake
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
 	in.AgentLog = journal.OpenAgentLog(home, name, journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { log.Warn("agent's log", keyErr, err) })
 	return &Attached{mail: in, advise: o.Advise}, nil

@@ -30,7 +30,7 @@ func (in *Inbox) GiveUp(c *dropbox.Claim, reason string) error {
 	if err := in.Box.GiveUp(c.Entry, reason); err != nil {
 		return err
 	}
-	in.Notices.Wake()
+	in.Notices.Filed()
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (in *Inbox) settled(e dropbox.Entry, m *dropbox.Message, r *journal.Receipt
 		return err
 	}
 	in.Arrivals.Forget(e.ID)
-	in.Notices.Wake()
+	in.Notices.Filed()
 	return nil
 }
 

@@ -51,6 +51,9 @@ type Teller struct {
 	Alerted func(at time.Time, agent, subject string)
 	// Wake is called when there are new events for the listeners.
 	Wake func()
+	// Filed is called when a message was filed or given up whose event the listeners may
+	// already have.
+	Filed func()
 }
 
 // Tell tells a fact of which the lead gets mail. If the fact cannot be written to the event
