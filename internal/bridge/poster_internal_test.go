@@ -1,10 +1,12 @@
 package bridge
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -101,6 +103,57 @@ func TestNothingGoesBesideASuspect(t *testing.T) {
 	if got := r.outbox.takeWaiting(); len(got) != 1 || got[0].ID != w.ID {
 		t.Errorf("%d messages are taken, want %s", len(got), w.ID)
 	}
+}
+
+// A message whose claim the disk refuses to make durable is put back without being posted: a power
+// cut could undo the claim, and it would be posted twice. The status says so, and the bridge posts
+// it after a pause.
+func TestAMessageIsPostedOnceItsClaimIsDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := newFlyer(t)
+		refused := false
+		store, err := dropbox.Open(r.mail.store.Dir(), dropbox.Options{Step: func(st dropbox.Step) error {
+			if st.Op == dropbox.OpSyncDir && st.Name == "irc/cur" && !refused {
+				refused = true
+				return errors.New("the disk is full")
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { store.Close() })
+		box, err := store.Mailbox("irc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.outbox.box = outbox.New(box, outbox.Options{Pause: holdFor})
+		link := r.link.(*stubLink)
+
+		r.outbox.takeOff()
+		(<-r.loop.later)()
+		if len(link.said) != 0 {
+			t.Errorf("%d messages were posted without a durable claim", len(link.said))
+		}
+		if f, err := r.mail.store.Find(w.ID); err != nil || f.State != dropbox.Waiting {
+			t.Errorf("the message is %s, %v, want it to wait", f.State, err)
+		}
+		if last := r.rec.state.LastError; !strings.HasPrefix(last, "messages were not claimed: ") {
+			t.Errorf("the status says %q", last)
+		}
+		r.outbox.takeOff()
+		if r.outbox.claiming {
+			t.Error("the bridge does not pause")
+		}
+
+		(<-r.loop.later)() // after the pause
+		r.outbox.takeOff()
+		(<-r.loop.later)()
+		if len(link.said) != 1 {
+			t.Errorf("%d messages were posted after the pause, want 1", len(link.said))
+		}
+		r.loop.work.Wait()
+	})
 }
 
 // If a git checkout brings back a message that was already posted, the bridge files the
