@@ -21,6 +21,7 @@ type asking struct {
 	dir       string
 	store     *dropbox.Store
 	tokens    *journal.Tokens
+	service   *mail.Service
 	questions *mail.Questions
 	handled   []journal.QuestionAnswer
 	fail      error        // returned by the handler
@@ -51,6 +52,9 @@ func newAsking(t *testing.T, dir string) *asking {
 	}
 	t.Cleanup(func() { f.store.Close() })
 	home := journal.HomeOf(dir).With(durable.Files{Step: func(durable.Step) error { return step() }})
+	if err := home.Make(); err != nil {
+		t.Fatal(err)
+	}
 	if f.tokens, err = journal.OpenTokens(home, dropbox.Lead, dropbox.Swarm, "irc", "coder"); err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +63,8 @@ func newAsking(t *testing.T, dir string) *asking {
 			t.Fatal(err)
 		}
 	}
-	s := &mail.Service{Home: home, Store: f.store, Tokens: f.tokens, Secrets: home.Secrets(), Log: slog.New(slog.DiscardHandler)}
-	if f.questions, err = mail.OpenQuestions(s, func() {}); err != nil {
+	f.service = &mail.Service{Home: home, Store: f.store, Tokens: f.tokens, Secrets: home.Secrets(), Log: slog.New(slog.DiscardHandler)}
+	if f.questions, err = mail.OpenQuestions(f.service, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	f.questions.Handle("budget", func(q journal.Question, a journal.QuestionAnswer) (string, error) {
@@ -68,6 +72,19 @@ func newAsking(t *testing.T, dir string) *asking {
 		return "the cap of the " + q.About + " is $30 now", f.fail
 	})
 	return f
+}
+
+// mailbox makes the mailbox of an agent.
+func (f *asking) mailbox(name string) *dropbox.Mailbox {
+	f.t.Helper()
+	if err := f.store.MakeMailbox(name); err != nil {
+		f.t.Fatal(err)
+	}
+	box, err := f.store.Mailbox(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return box
 }
 
 func (f *asking) look() {

@@ -59,6 +59,19 @@ func TestQueueListsAgainWhenTooMuchCame(t *testing.T) {
 	}
 }
 
+// Until the folder is listed, new messages are counted from the events. A name that is no
+// message's, or that is known, does not count.
+func TestQueueCountsWhatEventsBring(t *testing.T) {
+	var q Queue
+	q.Add(entry(t, 1, 1))
+	for _, name := range []string{entry(t, 0, 2).Name, entry(t, 1, 1).Name, "task.md", ".draft.md.swp", entry(t, 2, 3).Name} {
+		q.Changed(name)
+	}
+	if w, want := q.Waiting(), (Waiting{Urgent: 1, Normal: 1, Low: 1}); w != want {
+		t.Errorf("waiting = %+v, want %+v", w, want)
+	}
+}
+
 func TestQueuePassesOverNotes(t *testing.T) {
 	var q Queue
 	note, task := entry(t, 1, 1), entry(t, 1, 2)
