@@ -127,6 +127,32 @@ func TestBadClients(t *testing.T) {
 	}
 }
 
+// A client that never answers its first request may be no agent at all, so a person has to look
+// at its command. One that answered it is an agent whose start failed.
+func TestOnlyAClientThatNeverAnsweredMayBeNoAgent(t *testing.T) {
+	for bad, c := range map[string]struct {
+		start, connect time.Duration // only the limit that must end the turn is short
+		want           runner.End
+		says           string
+	}{
+		"mute":             {time.Second, time.Hour, runner.BadSetup, "did not answer initialize"},
+		"mute:session/new": {time.Hour, time.Second, runner.NoFirstEvent, "did not open its session"},
+	} {
+		t.Run(bad, func(t *testing.T) {
+			t.Parallel()
+			timing := short
+			timing.Connect, timing.Close = c.connect, time.Second
+			out := badTurn(t, newTurn(t, "acp", "@say hello", acpstandin.BadVar+"="+bad), c.start, timing)
+			if out.End != c.want || !strings.Contains(out.Reason, c.says) {
+				t.Errorf("ended %s (%s), want %s and %q", out.End, out.Reason, c.want, c.says)
+			}
+			if says := strings.Contains(out.Reason, "may not be an ACP agent"); says != (c.want == runner.BadSetup) {
+				t.Errorf("the reason is %q", out.Reason)
+			}
+		})
+	}
+}
+
 func TestNoProgram(t *testing.T) {
 	for name, command := range map[string][]string{
 		"missing":    {filepath.Join(t.TempDir(), "no-such-program")},

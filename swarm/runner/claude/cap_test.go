@@ -53,3 +53,14 @@ func TestAMessageAtTheCap(t *testing.T) {
 		t.Errorf("ended %s (%s), answered %v, brought: %v", out.End, out.Reason, out.Steered, said)
 	}
 }
+
+// A cap that is not reached changes nothing: the turn is done, and its cost is known.
+func TestATurnBelowItsCapIsDone(t *testing.T) {
+	t.Parallel()
+	turn := newTurn(t, "@cost 0.25\n@say ready")
+	turn.CapUSD = 0.5
+	out := claude.New(claude.Options{}).Run(t.Context(), turn)
+	if out.End != runner.Done || out.Text != "ready" || out.CostUSD != 0.25 || out.CostUnknown {
+		t.Errorf("ended %s (%s) with %q for %v USD, unknown: %v", out.End, out.Reason, out.Text, out.CostUSD, out.CostUnknown)
+	}
+}
