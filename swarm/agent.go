@@ -119,7 +119,7 @@ func (a *agent) halt(why, hint string) {
 
 // account returns the name of the account that the agent's client uses. Agents that share
 // a login or key share its usage limit.
-func (a *agent) account() string { return accountOf(a.kind().Login, a.environ, a.spec()) }
+func (a *agent) account() string { return a.accounts.of(a.spec()) }
 
 // jitter lengthens a wait by a random fraction.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }

@@ -19,7 +19,6 @@ import (
 type deps struct {
 	home       journal.Home
 	folder     projectFolder
-	environ    []string
 	store      *dropbox.Store
 	ledger     *journal.Ledger
 	holds      *journal.Holds
@@ -37,12 +36,13 @@ type deps struct {
 	log        *slog.Logger
 	mail       *mail.Service
 	notices    *notice.Teller
-	wakeAll    func(account string)
 	budget     *budget.Book
 	plan       func() Plan
 	advise     func(Spec) string // nil means no advice
 	halted     *hold.Halted
-	lists      holdLists
+	accounts   accounts
+	admission  *admission
+	limits     *usageLimits
 	lost       wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
 }
 

@@ -9,31 +9,36 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// holdLists contains what can keep an agent from beginning a turn, in the order in which it is
-// asked: the first hold that applies is the one that the status shows. To add a hold, write its
-// file in package hold, and add it to its list here.
-type holdLists struct {
-	agent   hold.List // asked before the agent looks for mail, and again before a turn begins
-	message hold.List // asked about the message that is next
+// admission decides whether an agent may begin a turn. Its lists contain what can keep an agent
+// from one, in the order in which it is asked: the first hold that applies is the one that the
+// status shows. To add a hold, write its file in package hold, and add it to its list in
+// newAdmission. An admission is safe for concurrent use.
+type admission struct {
+	records  *journal.Holds
+	accounts accounts
+	plan     func() Plan
+	budget   hold.Budget
+	agent    hold.List // asked before the agent looks for mail, and again before a turn begins
+	message  hold.List // asked about the message that is next
 }
 
-func newHoldLists(d *deps) holdLists {
-	return holdLists{
+func newAdmission(home journal.Home, records *journal.Holds, counts *journal.TurnCounts, halted *hold.Halted, budget hold.Budget, accounts accounts, plan func() Plan) *admission {
+	return &admission{
+		records: records, accounts: accounts, plan: plan, budget: budget,
 		agent: hold.List{
-			hold.Attached{Home: d.home},
+			hold.Attached{Home: home},
 			hold.Stopped{},
 			hold.Paused{},
 			hold.Off{},
-			hold.Limited{Limits: d.holds},
+			hold.Limited{Limits: records},
 			hold.Backoff{},
-			d.halted,
+			halted,
 		},
 		message: hold.List{
-			budgetHold(d),
-			hold.Turns{Counts: &d.counts, PerHour: func() int { return d.plan().TurnsPerHour }},
+			budget,
+			hold.Turns{Counts: counts, PerHour: func() int { return plan().TurnsPerHour }},
 		},
 	}
 }
@@ -44,32 +49,26 @@ func offlineHolds(home journal.Home) hold.List {
 	return hold.List{hold.Attached{Home: home}, hold.Stopped{}, hold.Paused{}}
 }
 
-func budgetHold(d *deps) hold.Budget {
-	return hold.Budget{Book: d.budget, Text: func(b *budget.Block) string { return capText(d.mail.Called, b) }}
-}
-
 // blocked returns how a block of the budget keeps an agent from beginning a turn.
-func (d *deps) blocked(b *budget.Block) hold.Held { return budgetHold(d).By(b, time.Now()) }
+func (ad *admission) blocked(b *budget.Block) hold.Held { return ad.budget.By(b, time.Now()) }
 
 // queryOf returns the query about an agent with these settings.
-func (d *deps) queryOf(spec Spec, now time.Time) hold.Query {
+func (ad *admission) queryOf(spec Spec, now time.Time) hold.Query {
 	return hold.Query{
-		Agent: spec.Name, Now: now, Record: d.holds.Of(spec.Name), Attached: spec.Attached, Hours: spec.Hours,
-		Account: func() string {
-			return accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec)
-		},
+		Agent: spec.Name, Now: now, Record: ad.records.Of(spec.Name), Attached: spec.Attached, Hours: spec.Hours,
+		Account: func() string { return ad.accounts.of(spec) },
 	}
 }
 
 // canWork reports whether the lead agent can begin turns. A person's own session and an agent
 // that waits after a failure count as able to work, because they will read their mail soon.
 // While everything is halted, nobody else works either.
-func (d *deps) canWork(lead string) bool {
-	spec, ok := d.plan().spec(lead)
+func (ad *admission) canWork(lead string) bool {
+	spec, ok := ad.plan().spec(lead)
 	if !ok {
 		return false
 	}
-	for held := range d.lists.agent.All(d.queryOf(spec, time.Now())) {
+	for held := range ad.agent.All(ad.queryOf(spec, time.Now())) {
 		switch held.Kind {
 		case hold.KindAttached, hold.KindBackoff, hold.KindHalted:
 		default:
@@ -83,15 +82,15 @@ func (d *deps) canWork(lead string) bool {
 // budget. An agent outside its hours, or one that waits after a failure, does not count as
 // held, because it will resume work without a person's help, and a halt is what a person
 // ordered. Attached agents are ignored, because the daemon does not run them.
-func (s *Swarm) allHeld() bool {
+func (ad *admission) allHeld(members []*member) bool {
 	some := false
-	for _, m := range s.members() {
+	for _, m := range members {
 		if m.control.attached() {
 			continue
 		}
 		some = true
 		held := m.view.state() == Parked // a budget is asked only about a message
-		for h := range s.lists.agent.All(s.queryOf(m.spec(), time.Now())) {
+		for h := range ad.agent.All(ad.queryOf(m.spec(), time.Now())) {
 			switch h.Kind {
 			case hold.KindOff, hold.KindBackoff, hold.KindHalted:
 			default:
@@ -122,13 +121,13 @@ func (a *agent) heldFor(m *dropbox.Message, now time.Time) bool {
 // reports whether the next turn may begin anyway. It carries out the ends of holds that are
 // over.
 func (a *agent) heldBut(now time.Time, passes func() bool) (time.Duration, bool) {
-	q := a.queryOf(a.spec(), now)
+	q := a.admission.queryOf(a.spec(), now)
 	q.Passes, q.Answered = passes, a.answered
 	for {
 		var err error
 		q.Record, err = a.holds.Now(a.name, now, 2*a.restart.orDefaults().MaxDelay)
 		a.inbox.Note(err)
-		end, h, held := a.lists.agent.Ask(q)
+		end, h, held := a.admission.agent.Ask(q)
 		switch {
 		case end != nil:
 			a.end(end)
@@ -164,7 +163,7 @@ func (a *agent) showHeld(h hold.Held) time.Duration {
 	a.view.held(h)
 	a.showSince(State(h.State), h.Since, h.Why, h.Next)
 	if h.Limit != nil {
-		a.tellLimit(h.Limit.Account, h.Limit.Limit)
+		a.limits.tell(a.name, h.Limit.Account, h.Limit.Limit)
 	}
 	return until(h.Until, now)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
-	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -49,12 +48,10 @@ func TestTheOrderOfHolds(t *testing.T) {
 	}
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	book.Settle(journal.LedgerLine{At: time.Now(), Turn: "t1", Message: "m1", Agent: "coder", Outcome: string(runner.Done)})
-	d := &deps{
-		home: home, store: store, holds: holds, halted: hold.NewHalted(store), budget: book,
-		plan: func() Plan { return Plan{TurnsPerHour: 1} }, mail: &mail.Service{Names: func() mail.Names { return mail.Names{} }},
-	}
-	d.counts.Count("coder", now, false)
-	lists := newHoldLists(d)
+	counts := new(journal.TurnCounts)
+	counts.Count("coder", now, false)
+	atCap := hold.Budget{Book: book, Text: func(b *budget.Block) string { return capText(func(id string) string { return id }, b) }}
+	lists := newAdmission(home, holds, counts, hold.NewHalted(store), atCap, accounts{}, func() Plan { return Plan{TurnsPerHour: 1} })
 
 	out := runner.Outcome{End: runner.Limited, Reason: "no credit", Ended: now}
 	if _, err := holds.Park("account", journal.LimitFrom("coder", out, time.Second, now), now); err != nil {

@@ -5,58 +5,66 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
-	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
-// liftOpenLimit ends an open limit after a successful turn, because such a turn shows
-// that the API accepts work from this account again.
-func (a *agent) liftOpenLimit() {
-	account := a.account()
-	if a.holds.HasOpenLimit(account) {
-		a.inbox.Note(a.holds.LiftLimit(account, time.Now()))
-		a.wakeAll(account)
-	}
-	a.tellLimitOver(account, "a turn succeeded again", "")
+// usageLimits begins and ends the usage limits of accounts, and tells people about them. It is
+// safe for concurrent use.
+type usageLimits struct {
+	holds    *journal.Holds
+	notices  *notice.Teller
+	mail     *mail.Service
+	accounts accounts
+	wake     func(account string) // wakes every agent that uses an account
 }
 
-// tellLimitOver tells people once that a limit is over, if they were told about that
-// limit.
-func (a *agent) tellLimitOver(account, why, by string) {
-	l, tell := a.holds.EndToTell(account)
+// park begins a limit, which parks every agent of the account. The agent with this name met it.
+func (u *usageLimits) park(agent, account string, limit journal.Limit, now time.Time) error {
+	l, err := u.holds.Park(account, limit, now)
+	if err != nil {
+		return err
+	}
+	u.wake(account)
+	u.tell(agent, account, l)
+	return nil
+}
+
+// liftOpen ends an open limit after a successful turn, because such a turn shows that the API
+// accepts work from this account again.
+func (u *usageLimits) liftOpen(account string) {
+	if u.holds.HasOpenLimit(account) {
+		u.mail.Note(u.holds.LiftLimit(account, time.Now()))
+		u.wake(account)
+	}
+	u.tellOver(account, "a turn succeeded again", "")
+}
+
+// tellOver tells people once that a limit is over, if they were told about that limit.
+func (u *usageLimits) tellOver(account, why, by string) {
+	l, tell := u.holds.EndToTell(account)
 	if !tell {
 		return
 	}
-	over := notice.Unpaused{Agent: strings.Join(a.sharing(account), ", "), Account: account, Since: l.Since, Why: why, By: by}
-	if err := a.notices.Add(over); err != nil {
-		a.inbox.Note(err)
+	over := notice.Unpaused{Agent: strings.Join(u.accounts.sharing(account), ", "), Account: account, Since: l.Since, Why: why, By: by}
+	if err := u.notices.Add(over); err != nil {
+		u.mail.Note(err)
 		return // the next successful turn reports it
 	}
-	a.inbox.Note(a.holds.EndTold(account, l.Since))
+	u.mail.Note(u.holds.EndTold(account, l.Since))
 }
 
-// tellLimit tells the lead once about a limit. During an outage it tells the lead once
-// for each different hint. If the limit has not been reported, for example because of a
-// crash, the next agent that finds the limit reports it.
-func (a *agent) tellLimit(account string, l journal.Limit) {
+// tell tells the lead once about a limit that the named agent has found. During an outage it
+// tells the lead once for each different hint. If the limit has not been reported, for example
+// because of a crash, the next agent that finds the limit reports it.
+func (u *usageLimits) tell(agent, account string, l journal.Limit) {
 	if l.Told {
 		return
 	}
-	agents, until := a.sharing(account), l.Until
-	if _, end, limited := a.holds.LimitOf(account, a.name, time.Now()); limited && len(agents) == 1 {
+	agents, until := u.accounts.sharing(account), l.Until
+	if _, end, limited := u.holds.LimitOf(account, agent, time.Now()); limited && len(agents) == 1 {
 		until = end // several agents begin one after another from l.Until on
 	}
-	a.notices.Tell(notice.Limited{Agent: l.Agent, Agents: agents, Account: account, Limit: l, Until: until})
-	a.inbox.Note(a.holds.LimitTold(account, l.Since))
-}
-
-// sharing returns the names of the agents that share an account.
-func (d *deps) sharing(account string) []string {
-	var names []string
-	for _, spec := range d.plan().Agents {
-		if accountOf(turn.BackendOf(d.turnDeps.Backends, spec.Backend).Kind().Login, d.environ, spec) == account {
-			names = append(names, spec.Name)
-		}
-	}
-	return names
+	u.notices.Tell(notice.Limited{Agent: l.Agent, Agents: agents, Account: account, Limit: l, Until: until})
+	u.mail.Note(u.holds.LimitTold(account, l.Since))
 }

@@ -136,7 +136,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	}
 	reserved, block := a.purse.reserve(m)
 	if block != nil {
-		return a.keep(stop, e, m, a.blocked(block))
+		return a.keep(stop, e, m, a.admission.blocked(block))
 	}
 	return a.work(stop, kill, reserved)
 }
@@ -194,9 +194,9 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 
 // heldMessage returns what keeps the agent from beginning the turn of a message.
 func (a *agent) heldMessage(m *dropbox.Message, now time.Time) (hold.Held, bool) {
-	q := a.queryOf(a.spec(), now)
+	q := a.admission.queryOf(a.spec(), now)
 	q.Message, q.ByLead = m, a.inbox.ByLead(m)
-	return a.lists.message.First(q)
+	return a.admission.message.First(q)
 }
 
 // keep leaves a held message in new/, or gives it up if a person has stopped its task. It

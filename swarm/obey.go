@@ -30,7 +30,7 @@ func (a *agent) obey(stop, kill context.Context, o *journal.Order) time.Duration
 		return 0 // the order is kept for a later step or for the next daemon
 	case isBlocked && blocked.Waits:
 		a.turns.ClientWaits()
-		a.showHeld(a.blocked(blocked.Block))
+		a.showHeld(a.admission.blocked(blocked.Block))
 		return forever // no work until another turn's reservation ends
 	case isBlocked: // a cap has been reached, so the order is dropped
 		a.inbox.AgentLog.Line("", "= not compacted: "+blocked.Error())

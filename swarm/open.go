@@ -37,15 +37,14 @@ func New(o Options) (*Swarm, error) {
 	home = home.Checked(folder.check)
 	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
 	s.deps = deps{
-		home: home, folder: folder, environ: o.Environ, store: o.Store,
+		home: home, folder: folder, store: o.Store,
 		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, advise: o.Advise, plan: s.Plan, wakeAll: s.wakeAccount,
+		log: o.Log, advise: o.Advise, plan: s.Plan,
 		halted: hold.NewHalted(o.Store), lost: newWakeup(),
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
 	}
-	s.lists = newHoldLists(&s.deps)
 	s.mail = &mail.Service{
 		Home: home, Store: o.Store, Ledger: s.ledger, Tokens: s.tokens, Counts: &s.counts, Secrets: home.Secrets(),
 		Log: o.Log, Gate: o.Gate, Reach: mail.NewReach(o.Store.Dir(), func() time.Duration { return s.Plan().debounce() }), TurnsAt: s.turnsAt,
@@ -59,16 +58,20 @@ func New(o Options) (*Swarm, error) {
 		},
 		Names: func() mail.Names { return s.Plan().Names },
 	}
+	s.accounts = accounts{backends: o.Backends, environ: o.Environ, plan: s.Plan}
+	atCap := hold.Budget{Book: s.budget, Text: func(b *budget.Block) string { return capText(s.mail.Called, b) }}
+	s.admission = newAdmission(home, s.holds, &s.counts, s.halted, atCap, s.accounts, s.Plan)
 	s.notices = &notice.Teller{
 		Home: home, Store: o.Store, Events: home.Events(), Log: o.Log, Announcer: notice.NewAnnouncing(o.Announcer),
 		Hide:    func(text string) string { return s.mail.Secrets.Redactor().Text(text) },
-		Deliver: s.mail.Deliver, CanWork: s.canWork,
+		Deliver: s.mail.Deliver, CanWork: s.admission.canWork,
 		LeadFor: func(agent string) string { return s.Plan().Names.LeadFor(agent) },
 		Alerted: func(at time.Time, agent, subject string) {
 			s.feed.publish(FeedEvent{Kind: FeedAlert, At: at, Agent: agent, Text: subject})
 		},
 	}
 	s.mail.Notices = s.notices
+	s.limits = &usageLimits{holds: s.holds, notices: s.notices, mail: s.mail, accounts: s.accounts, wake: s.wakeAccount}
 	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.plan, members: s.members, log: s.log}
 	s.judging = judgements{
 		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
@@ -191,7 +194,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
 	a.permits = permitter{
 		asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, store: s.store, holds: s.holds, mail: s.mail,
-		plan: s.plan, canWork: s.canWork, agentLog: a.inbox.AgentLog, log: a.log,
+		plan: s.plan, canWork: s.admission.canWork, agentLog: a.inbox.AgentLog, log: a.log,
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	var known turn.Picture

@@ -15,7 +15,7 @@ import (
 // openQuiet reads the notices that an earlier daemon kept for the end of the person's quiet
 // hours. It sets a damaged file aside, because the event list contains the same facts.
 func (s *Swarm) openQuiet() (err error) {
-	s.notices.Quiet, err = notice.OpenQuiet(s.notices, notice.Now{Until: s.quietUntil, Grave: s.allHeld, Hold: s.holdOf, Limited: s.isLimited, Unclaimed: s.isUnclaimed})
+	s.notices.Quiet, err = notice.OpenQuiet(s.notices, notice.Now{Until: s.quietUntil, Grave: func() bool { return s.admission.allHeld(s.members()) }, Hold: s.holdOf, Limited: s.isLimited, Unclaimed: s.isUnclaimed})
 	if e, ok := errors.AsType[*durable.DamagedError](err); ok {
 		s.log.Error("notices for the end of the quiet hours were damaged", keyErr, e)
 		err = e.SetAside()

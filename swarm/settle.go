@@ -168,7 +168,7 @@ func (a *agent) done(j *mail.Job, out runner.Outcome) error {
 		}))
 	}
 	a.serviceWorks(j.Claim.ID, out)
-	a.liftOpenLimit()
+	a.limits.liftOpen(a.account())
 	return a.inbox.Finish(j, r)
 }
 
@@ -240,14 +240,7 @@ func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
 	if err := a.inbox.PutBackAll(j, out); err != nil {
 		return err
 	}
-	account := a.account()
-	l, err := a.holds.Park(account, journal.LimitFrom(a.name, out, a.spec().retryDelay(), now), now)
-	if err != nil {
-		return err
-	}
-	a.wakeAll(account)
-	a.tellLimit(account, l)
-	return nil
+	return a.limits.park(a.name, a.account(), journal.LimitFrom(a.name, out, a.spec().retryDelay(), now), now)
 }
 
 // longestDoubt is the maximum time for which a message is parked for an unknown reason.

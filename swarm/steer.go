@@ -205,7 +205,7 @@ func (s *Swarm) Resume(agent, by string) error {
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
 		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: agent, Since: was.Since, Why: "resumed by " + by, By: by}))
 	} else if held {
-		m.tellLimitOver(m.account(), "tried immediately, as requested by "+by, by)
+		s.limits.tellOver(m.account(), "tried immediately, as requested by "+by, by)
 	}
 	if err := s.holds.LiftLimit(m.account(), now); err != nil {
 		return err
