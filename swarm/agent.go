@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
-	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
@@ -26,6 +24,8 @@ type agent struct {
 	turns   *turn.Turns
 	control control
 	permits permitter
+	limits  *usageLimits
+	breaker *breaker
 
 	// Except for log, only the agent's goroutine may use the fields below.
 
@@ -36,6 +36,7 @@ type agent struct {
 	unfiled   *ending // of a turn that could not be settled yet; nil if there is none
 	beats     beats
 	hidden    *turn.Secrets
+	settler   settler
 	purse     purse
 }
 
@@ -107,19 +108,6 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 	}
 	return 0
 }
-
-// halt opens the breaker: the agent stops until it is started again.
-func (a *agent) halt(why, hint string) {
-	now := time.Now().UTC()
-	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
-		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
-	}))
-	a.notices.Tell(notice.Stopped{Agent: a.name, Why: why, Hint: hint, Since: now})
-}
-
-// account returns the name of the account that the agent's client uses. Agents that share
-// a login or key share its usage limit.
-func (a *agent) account() string { return a.accounts.of(a.spec()) }
 
 // jitter lengthens a wait by a random fraction.
 func jitter(d time.Duration) time.Duration { return jittered(d, rand.Float64()) }

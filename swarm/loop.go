@@ -43,7 +43,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			a.log.Error("agent panicked", keyErr, fmt.Sprint(p), "stack", string(debug.Stack()))
 			why := "an internal error in claude-swarm: " + fmt.Sprint(p)
 			hint := "report it with " + a.home.DaemonLog() + ", then claude-swarm start " + a.name
-			a.halt(why, hint)
+			a.breaker.open(why, hint)
 			a.show(Stopped, why, hint)
 		}
 	}()

@@ -197,6 +197,11 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		plan: s.plan, canWork: s.admission.canWork, agentLog: a.inbox.AgentLog, log: a.log,
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
+	a.limits, a.breaker = s.limits, &breaker{name: spec.Name, holds: s.holds, notices: s.notices, mail: s.mail}
+	a.settler = settler{
+		name: spec.Name, control: &a.control, inbox: a.inbox, view: &a.turns.View, holds: s.holds, notices: s.notices,
+		accounts: s.accounts, limits: a.limits, breaker: a.breaker, restart: s.restart, feed: s.feed, log: a.log,
+	}
 	var known turn.Picture
 	if l, ok := s.ledger.Last(spec.Name); ok {
 		known = turn.Recalled(l, s.ledger.Turns(spec.Name))

@@ -48,7 +48,7 @@ func (s *Swarm) isLimited(agent string) bool {
 	if err != nil {
 		return false
 	}
-	_, _, limited := s.holds.LimitOf(m.account(), agent, time.Now())
+	_, _, limited := s.holds.LimitOf(s.accounts.of(m.spec()), agent, time.Now())
 	return limited
 }
 

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // A RestartPolicy determines when an agent continues after failures. A zero field means
@@ -25,6 +28,23 @@ type Decision struct {
 	Open   bool          // the breaker opens, and no turn begins until the agent is started
 	After  time.Duration // the wait before jitter is added, if Open is false
 	Reason string
+}
+
+// A breaker stops one agent until it is started again. It is safe for concurrent use.
+type breaker struct {
+	name    string
+	holds   *journal.Holds
+	notices *notice.Teller
+	mail    *mail.Service
+}
+
+// open stops the agent. hint says what a person must do before starting it.
+func (b *breaker) open(why, hint string) {
+	now := time.Now().UTC()
+	b.mail.Note(b.holds.Change(b.name, func(s *journal.Hold) {
+		s.Stopped = &journal.Stop{By: dropbox.Swarm, Why: why, Hint: hint, Since: now, Breaker: true}
+	}))
+	b.notices.Tell(notice.Stopped{Agent: b.name, Why: why, Hint: hint, Since: now})
 }
 
 func (p RestartPolicy) orDefaults() RestartPolicy {

@@ -176,7 +176,7 @@ func (s *Swarm) wakeAgents() {
 // wakeAccount wakes every agent that uses an account.
 func (s *Swarm) wakeAccount(account string) {
 	for _, m := range s.members() {
-		if m.account() == account {
+		if s.accounts.of(m.spec()) == account {
 			m.wakeup.wake()
 		}
 	}

@@ -27,67 +27,69 @@ import (
 
 // metError returns the error of the service that a turn met. how is how the turn got its
 // session.
-func (a *agent) metError(message string, out runner.Outcome, how runner.How, now time.Time) journal.MetError {
+func (t *settler) metError(message string, out runner.Outcome, how runner.How, now time.Time) journal.MetError {
 	return journal.MetError{
-		Account: a.account(), Message: message, Model: a.modelOf(out), Began: journal.BeganError(out, now),
+		Account: t.account(), Message: message, Model: t.modelOf(out), Began: journal.BeganError(out, now),
 		Renewed: how != runner.Resume,
 	}
 }
 
 // modelOf returns the model of a turn, or the configured one if the client reported none.
-func (a *agent) modelOf(out runner.Outcome) string { return cmp.Or(out.Model, a.spec().Client.Model) }
+func (t *settler) modelOf(out runner.Outcome) string {
+	return cmp.Or(out.Model, t.control.settings().Client.Model)
+}
 
 // doubtsConversation reports whether the conversation that a turn resumed may be the cause of
 // an error of the service. If so, the turn is tried in a new session.
-func (a *agent) doubtsConversation(message string, out runner.Outcome) bool {
+func (t *settler) doubtsConversation(message string, out runner.Outcome) bool {
 	if out.Service == runner.NoServiceError {
 		return false
 	}
 	now := time.Now()
-	errs, whose := a.holds.Blamed(a.name, a.metError(message, out, runner.Resume, now), now)
+	errs, whose := t.holds.Blamed(t.name, t.metError(message, out, runner.Resume, now), now)
 	if whose.Own || !whose.Unshared {
 		return whose.Alone && !errs.Cleared
 	}
 	// No other turn has shown whose the error is. A real outage must not cost the conversation, so this
 	// is tried late, and then ever more rarely.
-	return errs.Count >= 2*a.spec().maxFailures() && errs.Count >= 2*errs.Renewed
+	return errs.Count >= 2*t.control.settings().maxFailures() && errs.Count >= 2*errs.Renewed
 }
 
 // serviceFailed files a turn that met an error of the service. It reports false if all agents
 // of the account must be parked.
-func (a *agent) serviceFailed(j *mail.Job, out runner.Outcome, now time.Time) (own bool, err error) {
-	met := a.metError(j.Claim.ID, out, runner.How(j.Rec.How), now)
-	errs, whose := a.holds.Blamed(a.name, met, now)
-	limit := a.spec().maxFailures()
+func (t *settler) serviceFailed(j *mail.Job, out runner.Outcome, now time.Time) (own bool, err error) {
+	met := t.metError(j.Claim.ID, out, runner.How(j.Rec.How), now)
+	errs, whose := t.holds.Blamed(t.name, met, now)
+	limit := t.control.settings().maxFailures()
 	switch {
 	case !whose.Own:
-		return false, a.holds.MetService(a.name, met, now)
+		return false, t.holds.MetService(t.name, met, now)
 	case whose.Counts && out.Service == runner.ServiceFailed:
 		out.End, out.Reason = runner.Failed, ownReason(out.Reason, errs)
-		if err := a.failed(j, out); err != nil {
+		if err := t.failed(j, out); err != nil {
 			return true, err
 		}
 		if j.Claim.Failed+1 >= limit {
 			met.Message = "" // it was given up
 		}
-		return true, a.holds.MetService(a.name, met, now)
+		return true, t.holds.MetService(t.name, met, now)
 	}
-	if err := a.inbox.PutBackAll(j, out); err != nil {
+	if err := t.inbox.PutBackAll(j, out); err != nil {
 		return true, err
 	}
-	if err := a.holds.MetService(a.name, met, now); err != nil {
+	if err := t.holds.MetService(t.name, met, now); err != nil {
 		return true, err
 	}
 	if whose.Counts && errs.Alone >= limit {
-		a.halt(ownReason(out.Reason, errs), startHint(fmt.Sprintf("check the network settings in env: of agent %s, or take the message back with claude-swarm cancel %s", a.name, j.Claim.ID), a.name))
+		t.breaker.open(ownReason(out.Reason, errs), startHint(fmt.Sprintf("check the network settings in env: of agent %s, or take the message back with claude-swarm cancel %s", t.name, j.Claim.ID), t.name))
 		return true, nil
 	}
-	wait := jitter(journal.Backoff(a.spec().retryDelay(), errs.Count-1, a.restart.orDefaults().MaxDelay))
+	wait := jitter(journal.Backoff(t.control.settings().retryDelay(), errs.Count-1, t.restart.orDefaults().MaxDelay))
 	why := ownReason(out.Reason, errs)
-	if err := a.holds.Change(a.name, func(s *journal.Hold) { s.Until, s.Why = now.Add(wait), why }); err != nil {
+	if err := t.holds.Change(t.name, func(s *journal.Hold) { s.Until, s.Why = now.Add(wait), why }); err != nil {
 		return true, err
 	}
-	a.tellOwn(errs, why, now.Add(wait))
+	t.tellOwn(errs, why, now.Add(wait))
 	return true, nil
 }
 
@@ -101,12 +103,12 @@ func ownReason(reason string, errs journal.ServiceErrors) string {
 }
 
 // tellOwn tells the lead once that an agent waits alone.
-func (a *agent) tellOwn(errs journal.ServiceErrors, why string, again time.Time) {
+func (t *settler) tellOwn(errs journal.ServiceErrors, why string, again time.Time) {
 	if errs.Told {
 		return
 	}
-	a.notices.Tell(notice.WaitsAlone{Agent: a.name, Why: why, Since: errs.Since, Again: again})
-	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+	t.notices.Tell(notice.WaitsAlone{Agent: t.name, Why: why, Since: errs.Since, Again: again})
+	t.inbox.Note(t.holds.Change(t.name, func(s *journal.Hold) {
 		if s.Service != nil {
 			told := *s.Service
 			told.Told = true
@@ -116,11 +118,11 @@ func (a *agent) tellOwn(errs journal.ServiceErrors, why string, again time.Time)
 }
 
 // serviceWorks records that a turn of the agent succeeded.
-func (a *agent) serviceWorks(message string, out runner.Outcome) {
-	ended, err := a.holds.ServiceWorks(a.name, a.account(), message, a.modelOf(out), time.Now())
-	a.inbox.Note(err)
+func (t *settler) serviceWorks(message string, out runner.Outcome) {
+	ended, err := t.holds.ServiceWorks(t.name, t.account(), message, t.modelOf(out), time.Now())
+	t.inbox.Note(err)
 	if ended == nil {
 		return
 	}
-	a.inbox.Note(a.notices.Add(notice.Unpaused{Agent: a.name, Since: ended.Since, Why: "a turn succeeded again"}))
+	t.inbox.Note(t.notices.Add(notice.Unpaused{Agent: t.name, Since: ended.Since, Why: "a turn succeeded again"}))
 }

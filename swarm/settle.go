@@ -12,7 +12,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // An ending is how a turn ended. The agent remembers an ending that could not be filed,
@@ -38,21 +40,9 @@ func (e *ending) of(turn string) *ending {
 // settleEnd settles a turn as it ended. An error means that a file could not be written.
 // In this case, the agent remembers the ending until settleEnd succeeds.
 func (a *agent) settleEnd(e *ending, j *mail.Job) error {
-	settle, out := a.settle, e.out
-	if out.End == runner.Stopped {
-		switch {
-		case errors.Is(e.cause, errAborted):
-			settle, out.Reason = a.aborted, mail.Aborted+e.by
-		case errors.Is(e.cause, errInterrupted):
-			settle, out.Reason = a.interrupted, "interrupted by "+e.by
-		case errors.Is(e.cause, errStuck):
-			settle, out.Reason = a.interrupted, "interrupted: "+stuckNow(a.holds.Of(a.name))
-		case errors.Is(e.cause, errTimeUsed):
-			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
-		}
-	}
+	settle, out := a.settler.of(e)
 	if !e.reported {
-		a.report(j, out)
+		a.settler.report(j, out)
 		e.reported = true
 	}
 	a.unfiled = e
@@ -65,6 +55,46 @@ func (a *agent) settleEnd(e *ending, j *mail.Job) error {
 		a.unfiled = e
 	}
 	return err
+}
+
+// A settler files the end of an agent's turns: it decides from the outcome whether the message is
+// done, waits again or is given up, and how the agent continues. Only the agent's goroutine uses
+// it.
+type settler struct {
+	name     string
+	control  *control
+	inbox    *mail.Inbox
+	view     *turn.View
+	holds    *journal.Holds
+	notices  *notice.Teller
+	accounts accounts
+	limits   *usageLimits
+	breaker  *breaker
+	restart  RestartPolicy
+	feed     *feed
+	log      *slog.Logger
+}
+
+// account returns the name of the account that the agent's client uses.
+func (t *settler) account() string { return t.accounts.of(t.control.settings()) }
+
+// of returns the method that files a turn as it ended, and the turn's outcome with the reason why
+// the daemon ended it.
+func (t *settler) of(e *ending) (settle func(*mail.Job, runner.Outcome) error, out runner.Outcome) {
+	settle, out = t.settle, e.out
+	if out.End == runner.Stopped {
+		switch {
+		case errors.Is(e.cause, errAborted):
+			settle, out.Reason = t.aborted, mail.Aborted+e.by
+		case errors.Is(e.cause, errInterrupted):
+			settle, out.Reason = t.interrupted, "interrupted by "+e.by
+		case errors.Is(e.cause, errStuck):
+			settle, out.Reason = t.interrupted, "interrupted: "+stuckNow(t.holds.Of(t.name))
+		case errors.Is(e.cause, errTimeUsed):
+			out.End, out.Reason = runner.CapReached, errTimeUsed.Error()
+		}
+	}
+	return settle, out
 }
 
 // stateAfter returns the state of a message after its turn, if the turn did not succeed.
@@ -85,25 +115,25 @@ func stateAfter(err error, box *dropbox.Mailbox, c *dropbox.Claim) dropbox.State
 }
 
 // settle files the outcome of a turn that was neither aborted nor interrupted.
-func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
-	if err := a.inbox.TellHalted(j.Claim.Message, ""); err != nil {
+func (t *settler) settle(j *mail.Job, out runner.Outcome) error {
+	if err := t.inbox.TellHalted(j.Claim.Message, ""); err != nil {
 		return err
 	}
 	switch out.End {
 	case runner.Done:
-		return a.done(j, out)
+		return t.done(j, out)
 	case runner.Stopped, runner.CapReached:
-		return a.inbox.PutBackAll(j, out)
+		return t.inbox.PutBackAll(j, out)
 	case runner.Limited:
-		return a.limited(j, out)
+		return t.limited(j, out)
 	case runner.BadSetup:
-		if err := a.inbox.PutBackAll(j, out); err != nil {
+		if err := t.inbox.PutBackAll(j, out); err != nil {
 			return err
 		}
-		a.halt(out.Reason, startHint(cmp.Or(out.Hint, "claude-swarm doctor"), a.name))
+		t.breaker.open(out.Reason, startHint(cmp.Or(out.Hint, "claude-swarm doctor"), t.name))
 		return nil
 	}
-	return a.failed(j, out)
+	return t.failed(j, out)
 }
 
 // startHint returns a hint that explains what a person must do before starting a stopped
@@ -111,8 +141,8 @@ func (a *agent) settle(j *mail.Job, out runner.Outcome) error {
 func startHint(hint, agent string) string { return hint + ", then claude-swarm start " + agent }
 
 // report adds the end of a turn to the logs and the feed.
-func (a *agent) report(j *mail.Job, out runner.Outcome) {
-	a.inbox.Started(j)
+func (t *settler) report(j *mail.Job, out runner.Outcome) {
+	t.inbox.Started(j)
 	took := journal.Took(j.Rec.Begun, out.Ended)
 	text := fmt.Sprintf("= %s %s %s", journal.OutcomeOf(out), screen.Took(took), screen.Cost(out.CostUSD, out.CostUnknown))
 	if most := j.Rec.ReservedUSD; most > 0 && out.CostUSD > most {
@@ -121,101 +151,101 @@ func (a *agent) report(j *mail.Job, out runner.Outcome) {
 	if out.Reason != "" {
 		text += ": " + out.Reason
 	}
-	a.inbox.AgentLog.Line(j.Claim.ID, text)
-	a.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", journal.OutcomeOf(out), keyWhy, out.Reason, keyTook, took, costAttr(out.Spent))
-	a.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: a.name, ID: j.Claim.ID, Text: journal.OutcomeOf(out), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
+	t.inbox.AgentLog.Line(j.Claim.ID, text)
+	t.log.Info("turn ended", keyMessage, j.Claim.ID, keyTurn, j.Rec.Turn, "end", journal.OutcomeOf(out), keyWhy, out.Reason, keyTook, took, costAttr(out.Spent))
+	t.feed.publish(FeedEvent{Kind: FeedTurn, At: time.Now().UTC(), Agent: t.name, ID: j.Claim.ID, Text: journal.OutcomeOf(out), Cost: out.CostUSD, CostUnknown: out.CostUnknown})
 }
 
 // aborted gives up the message of a turn that was stopped by an order to abort. The agent
 // continues with the next message, and the aborted message can be retried from dead/.
-func (a *agent) aborted(j *mail.Job, out runner.Outcome) error {
-	if err := a.inbox.RecordEnd(j, out, false); err != nil {
+func (t *settler) aborted(j *mail.Job, out runner.Outcome) error {
+	if err := t.inbox.RecordEnd(j, out, false); err != nil {
 		return err
 	}
-	if err := a.inbox.PutBackNotes(j); err != nil {
+	if err := t.inbox.PutBackNotes(j); err != nil {
 		return err
 	}
-	if err := a.inbox.GiveUp(j.Claim, out.Reason); err != nil {
+	if err := t.inbox.GiveUp(j.Claim, out.Reason); err != nil {
 		return err
 	}
-	a.control.comesTo(dropbox.Dead)
+	t.control.comesTo(dropbox.Dead)
 	return nil
 }
 
 // interrupted puts back the message of a turn that was ended to make way for more urgent
 // mail, or because the agent is stuck. The message gets another turn after that mail, or
 // after a person lets the agent continue.
-func (a *agent) interrupted(j *mail.Job, out runner.Outcome) error {
-	a.inbox.Queue.Changed("") // the event about the urgent message may not have arrived yet
-	return a.inbox.PutBackAll(j, out)
+func (t *settler) interrupted(j *mail.Job, out runner.Outcome) error {
+	t.inbox.Queue.Changed("") // the event about the urgent message may not have arrived yet
+	return t.inbox.PutBackAll(j, out)
 }
 
 // done files a successful turn. Once the receipt has been written, the turn counts as
 // done no matter what happens next, and Finish can be repeated after a crash at any
 // step.
-func (a *agent) done(j *mail.Job, out runner.Outcome) error {
-	r, err := a.inbox.Commit(j, out)
+func (t *settler) done(j *mail.Job, out runner.Outcome) error {
+	r, err := t.inbox.Commit(j, out)
 	if err != nil {
 		return err
 	}
-	a.control.comesTo(dropbox.Done)
+	t.control.comesTo(dropbox.Done)
 	if r.Outcome == journal.OutcomeRefused {
-		a.turns.View.Refused(r.Ended)
+		t.view.Refused(r.Ended)
 	}
-	if st := a.holds.Of(a.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
-		a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+	if st := t.holds.Of(t.name); len(st.Failures) > 0 || !st.Until.IsZero() || st.Doubt != nil {
+		t.inbox.Note(t.holds.Change(t.name, func(s *journal.Hold) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
 	}
-	a.serviceWorks(j.Claim.ID, out)
-	a.limits.liftOpen(a.account())
-	return a.inbox.Finish(j, r)
+	t.serviceWorks(j.Claim.ID, out)
+	t.limits.liftOpen(t.account())
+	return t.inbox.Finish(j, r)
 }
 
 // failed counts a failure of the message and of the agent, and decides how the agent
 // continues.
-func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
+func (t *settler) failed(j *mail.Job, out runner.Outcome) error {
 	// If a client printed nothing, it did not get the prompt or did not read it, so the
 	// message did not cause the failure.
 	notBegun := out.End == runner.NoFirstEvent || out.End == runner.NoSession || out.End == runner.PromptNotRun ||
 		out.End == runner.Failed && !out.FirstEvent
 	reason := cmp.Or(out.Reason, string(out.End))
-	givenUp := !notBegun && j.Claim.Failed+1 >= a.spec().maxFailures()
-	if err := a.inbox.RecordEnd(j, out, !notBegun); err != nil {
+	givenUp := !notBegun && j.Claim.Failed+1 >= t.control.settings().maxFailures()
+	if err := t.inbox.RecordEnd(j, out, !notBegun); err != nil {
 		return err
 	}
 	now := time.Now().UTC()
-	before := a.holds.Of(a.name).Failures
+	before := t.holds.Of(t.name).Failures
 	failures := append(append([]journal.Failure(nil), before...),
 		journal.Failure{At: now, Message: j.Claim.ID, NotBegun: notBegun, GivenUp: givenUp, Reason: reason})
 	if len(failures) > journal.MaxFailureMemory {
 		failures = failures[len(failures)-journal.MaxFailureMemory:]
 	}
-	d := a.restart.Decide(failures, a.spec().retryDelay(), now)
+	d := t.restart.Decide(failures, t.control.settings().retryDelay(), now)
 	wait, next := jitter(d.After), ""
 	told := j.Claim.Failed > 0 || slices.ContainsFunc(before, func(f journal.Failure) bool { return f.Message == j.Claim.ID })
 	if !told && !givenUp && !d.Open {
 		next = "It will be tried again at " + screen.Ahead(now.Add(wait), now)
 	}
-	if err := a.inbox.FailedTurn(j.Claim.Message, j.Rec, a.inbox.AttemptLine(j, out), reason, next); err != nil {
+	if err := t.inbox.FailedTurn(j.Claim.Message, j.Rec, t.inbox.AttemptLine(j, out), reason, next); err != nil {
 		return err
 	}
-	if err := a.inbox.PutBackNotes(j); err != nil {
+	if err := t.inbox.PutBackNotes(j); err != nil {
 		return err
 	}
 	if givenUp {
-		if err := a.inbox.GiveUp(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
+		if err := t.inbox.GiveUp(j.Claim, mail.FailedTimes(j.Claim.Failed+1, reason)); err != nil {
 			return err
 		}
-		a.control.comesTo(dropbox.Dead)
-	} else if err := a.inbox.PutBack(j.Claim, !notBegun); err != nil {
+		t.control.comesTo(dropbox.Dead)
+	} else if err := t.inbox.PutBack(j.Claim, !notBegun); err != nil {
 		return err
 	}
 	if d.Open {
-		a.halt(fmt.Sprintf("%s; last: %s", d.Reason, reason), startHint(cmp.Or(out.Hint, "see claude-swarm logs "+a.name), a.name))
+		t.breaker.open(fmt.Sprintf("%s; last: %s", d.Reason, reason), startHint(cmp.Or(out.Hint, "see claude-swarm logs "+t.name), t.name))
 		return nil
 	}
-	return a.holds.Change(a.name, func(s *journal.Hold) {
+	return t.holds.Change(t.name, func(s *journal.Hold) {
 		s.Failures, s.Until, s.Why = failures, now.Add(wait), reason
 		if givenUp { // the wait was for another try of this message
 			s.Until, s.Why = time.Time{}, ""
@@ -226,21 +256,21 @@ func (a *agent) failed(j *mail.Job, out runner.Outcome) error {
 // limited parks every agent of the account, unless an error of the service is the agent's
 // own. It counts no failure, unless the message has been parked for an unknown reason for
 // too long.
-func (a *agent) limited(j *mail.Job, out runner.Outcome) error {
+func (t *settler) limited(j *mail.Job, out runner.Outcome) error {
 	now := time.Now()
-	if out.Unknown && a.doubts(j.Claim.ID, now) >= longestDoubt {
+	if out.Unknown && t.doubts(j.Claim.ID, now) >= longestDoubt {
 		out.End = runner.Failed
-		return a.failed(j, out)
+		return t.failed(j, out)
 	}
 	if out.Service != runner.NoServiceError {
-		if own, err := a.serviceFailed(j, out, now); own || err != nil {
+		if own, err := t.serviceFailed(j, out, now); own || err != nil {
 			return err
 		}
 	}
-	if err := a.inbox.PutBackAll(j, out); err != nil {
+	if err := t.inbox.PutBackAll(j, out); err != nil {
 		return err
 	}
-	return a.limits.park(a.name, a.account(), journal.LimitFrom(a.name, out, a.spec().retryDelay(), now), now)
+	return t.limits.park(t.name, t.account(), journal.LimitFrom(t.name, out, t.control.settings().retryDelay(), now), now)
 }
 
 // longestDoubt is the maximum time for which a message is parked for an unknown reason.
@@ -249,11 +279,11 @@ const longestDoubt = 24 * time.Hour
 
 // doubts records that a message is parked for an unknown reason, and returns how long it
 // has been parked for unknown reasons.
-func (a *agent) doubts(message string, now time.Time) time.Duration {
-	if d := a.holds.Of(a.name).Doubt; d != nil && d.Message == message {
+func (t *settler) doubts(message string, now time.Time) time.Duration {
+	if d := t.holds.Of(t.name).Doubt; d != nil && d.Message == message {
 		return now.Round(0).Sub(d.Since)
 	}
-	a.inbox.Note(a.holds.Change(a.name, func(s *journal.Hold) {
+	t.inbox.Note(t.holds.Change(t.name, func(s *journal.Hold) {
 		s.Doubt = &journal.Doubt{Message: message, Since: now.UTC().Round(0)}
 	}))
 	return 0

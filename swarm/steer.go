@@ -201,16 +201,16 @@ func (s *Swarm) Resume(agent, by string) error {
 			return &PersonError{Name: agent}
 		}
 	}
-	_, _, held := s.holds.LimitOf(m.account(), agent, now)
+	_, _, held := s.holds.LimitOf(s.accounts.of(m.spec()), agent, now)
 	if was := s.holds.Of(agent).Paused; was.Holds(now) {
 		s.mail.Note(s.notices.Add(notice.Unpaused{Agent: agent, Since: was.Since, Why: "resumed by " + by, By: by}))
 	} else if held {
-		s.limits.tellOver(m.account(), "tried immediately, as requested by "+by, by)
+		s.limits.tellOver(s.accounts.of(m.spec()), "tried immediately, as requested by "+by, by)
 	}
-	if err := s.holds.LiftLimit(m.account(), now); err != nil {
+	if err := s.holds.LiftLimit(s.accounts.of(m.spec()), now); err != nil {
 		return err
 	}
-	s.wakeAccount(m.account())
+	s.wakeAccount(s.accounts.of(m.spec()))
 	err = s.steer(agent, func(st *journal.Hold) {
 		held = held || st.Paused.Holds(now) || st.Until.After(now)
 		s.word(agent, by, st)

@@ -119,7 +119,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 	case out.End == runner.NoResult:
 		// The turn was interrupted and did not fail, so it does not count against the
 		// message.
-		a.report(j, out)
+		a.settler.report(j, out)
 		if err := a.ledger.Add(a.inbox.AttemptLine(j, out)); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 			rules.Dir, rules.Home, rules.Protected = settings.Client.Dir, a.turns.HomeOf(settings), a.turns.Protected(settings)
 			return a.permits.of(stop, rec, rules)
 		},
-		Doubts: func(out runner.Outcome) bool { return a.doubtsConversation(m.ID, out) },
+		Doubts: func(out runner.Outcome) bool { return a.settler.doubtsConversation(m.ID, out) },
 		Unusable: func(rec *journal.Record, out runner.Outcome) error {
 			j.Rec = rec
 			unfiled = a.inbox.RecordEnd(j, out, false)
