@@ -32,12 +32,13 @@ type agent struct {
 	log *slog.Logger
 	// unsettled reports whether cur/ may contain unfinished messages. This is the case at
 	// startup, while a claimed message is not settled, and after an attached session.
-	unsettled bool
-	unfiled   *ending // of a turn that could not be settled yet; nil if there is none
-	beats     beats
-	hidden    *turn.Secrets
-	settler   settler
-	purse     purse
+	unsettled   bool
+	unfiled     *ending // of a turn that could not be settled yet; nil if there is none
+	beats       beats
+	hidden      *turn.Secrets
+	settler     settler
+	supervision supervision
+	purse       purse
 }
 
 // The context of a turn is cancelled with one of these causes to end the turn early.

@@ -43,6 +43,7 @@ type deps struct {
 	accounts   accounts
 	admission  *admission
 	limits     *usageLimits
+	stuckHolds *stuckHolds
 	lost       wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
 }
 

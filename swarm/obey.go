@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -150,3 +151,47 @@ type blockedError struct {
 }
 
 func (e *blockedError) Error() string { return e.text }
+
+// giveUp gives up the message that a person aborted while no turn was working on it. It
+// returns false if no abort was ordered, or if the order must wait. A hold on the agent
+// does not delay the order, because no turn begins. A halted swarm delays it, because
+// no message can be claimed. An attached session also delays it, because the session
+// has claimed the mail.
+func (a *agent) giveUp(kill context.Context) (bool, error) {
+	g := a.holds.Of(a.name).GiveUp
+	if g == nil || a.control.attached() || a.store.Halted() {
+		return false, nil
+	}
+	if err := a.settleLeft(kill); err != nil {
+		return false, err
+	}
+	entries, err := a.inbox.Box.List()
+	if err != nil {
+		return false, err
+	}
+	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
+		a.unsettled = true // if the disk refuses a step, the message is left in cur/
+		j, err := a.inbox.Claim(entries[i])
+		if err == nil && j != nil {
+			err = a.inbox.GiveUp(j.Claim, "aborted by "+g.By)
+		}
+		if err != nil {
+			return false, err
+		}
+		a.unsettled = false
+		a.inbox.Settled()
+		if j == nil && a.store.Halted() {
+			return false, nil
+		}
+	}
+	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had already succeeded
+	letters, err := a.inbox.Box.DeadLetters().List()
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(letters, func(d dropbox.DeadLetter) bool { return d.ID == g.Message }) {
+		cut.State = dropbox.Dead
+	}
+	a.control.gaveUp(cut)
+	return true, a.holds.Change(a.name, func(st *journal.Hold) { st.GiveUp = nil })
+}

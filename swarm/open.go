@@ -107,6 +107,10 @@ func New(o Options) (*Swarm, error) {
 		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judging.judge(o.Plan),
 		Note: s.noteJudge,
 	})
+	s.stuckHolds = &stuckHolds{holds: s.holds, supervisor: s.supervisor, mail: s.mail, known: func(agent string) bool {
+		_, err := s.member(agent)
+		return err == nil
+	}}
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
@@ -198,6 +202,10 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	a.limits, a.breaker = s.limits, &breaker{name: spec.Name, holds: s.holds, notices: s.notices, mail: s.mail}
+	a.supervision = supervision{
+		name: spec.Name, supervisor: s.supervisor, whispers: s.whispers, stuck: s.stuckHolds, holds: s.holds, mail: s.mail,
+		plan: s.plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,
+	}
 	a.settler = settler{
 		name: spec.Name, control: &a.control, inbox: a.inbox, view: &a.turns.View, holds: s.holds, notices: s.notices,
 		accounts: s.accounts, limits: a.limits, breaker: a.breaker, restart: s.restart, feed: s.feed, log: a.log,

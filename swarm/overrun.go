@@ -3,11 +3,9 @@ package swarm
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
@@ -78,39 +76,6 @@ func (c *control) endCause(cause error) error {
 		return c.order
 	}
 	return cause
-}
-
-// stuckFor returns why an agent is stuck, with the numbers of this moment. ok is false if
-// its pause has another reason, or if an earlier daemon found it stuck.
-func (d *deps) stuckFor(agent string) (escalation, why string, ok bool) {
-	escalation, why, ok = d.supervisor.Watch(agent).Stuck()
-	return escalation, stuckReason(why), ok && d.holds.Of(agent).IsStuck(escalation)
-}
-
-// stuckReason returns the reason for the pause of a stuck agent.
-func stuckReason(why string) string { return "stuck: " + strings.TrimSuffix(screen.OneLine(why), ".") }
-
-// stuckNow returns why an agent is stuck, as its hold records it.
-func stuckNow(st journal.Hold) string {
-	if st.StuckIn() == nil {
-		return "it was stuck" // a person has decided since the interrupt
-	}
-	return st.Paused.Reason()
-}
-
-// noteStuck records why the agent is stuck at the end of its turn, because the turn may have
-// gone on since the escalation.
-func (a *agent) noteStuck() {
-	escalation, why, ok := a.stuckFor(a.name)
-	if !ok {
-		return
-	}
-	why = a.hidden.Text(why)
-	a.inbox.Note(a.holds.Change(a.name, func(st *journal.Hold) {
-		if st.IsStuck(escalation) {
-			st.Paused.Why = why
-		}
-	}))
 }
 
 // overrunBound says in the status what happens to the running turn of a stuck agent.

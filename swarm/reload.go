@@ -26,7 +26,7 @@ func (s *Swarm) Reload(p Plan) (Changes, error) {
 	c, err := s.replacePlan(p)
 	if err == nil {
 		s.treasury.settleOver()
-		s.settleFreed()
+		s.stuckHolds.settleFreed()
 		s.answers.wake() // nobody waits for the answers to the questions of a removed agent
 	}
 	return c, err

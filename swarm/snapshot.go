@@ -23,7 +23,7 @@ func (s *Swarm) pendingHold(agent string) (why, next string) {
 		return "stops when this turn has ended: " + st.Stopped.Reason(), "claude-swarm start " + agent + ", if it should continue"
 	case st.StuckIn() != nil:
 		why := st.Paused.Reason()
-		if _, now, ok := s.stuckFor(agent); ok {
+		if _, now, ok := s.stuckHolds.of(agent); ok {
 			why = now
 		}
 		return why + overrunBound(s.Plan().supervision().InterruptAfter), "claude-swarm abort " + agent + ", or claude-swarm resume " + agent + ", if it should continue"

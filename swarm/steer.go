@@ -59,7 +59,7 @@ func (s *Swarm) Pause(agent string, o PauseOrder) error {
 		}
 	})
 	if err == nil && stuck != nil && s.holds.Of(agent).StuckIn() == nil {
-		err = s.freed(agent, stuck, "paused by "+o.By)
+		err = s.stuckHolds.decided(agent, stuck, "paused by "+o.By)
 	}
 	return err
 }
@@ -220,7 +220,7 @@ func (s *Swarm) Resume(agent, by string) error {
 		st.Paused, st.Until, st.Why = nil, time.Time{}, ""
 	})
 	if err == nil && stuck != nil {
-		err = s.freed(agent, stuck, "resumed by "+by)
+		err = s.stuckHolds.decided(agent, stuck, "resumed by "+by)
 	}
 	if err == nil && !held {
 		return fmt.Errorf("%s %w", agent, ErrNotPaused)
@@ -250,7 +250,7 @@ func (s *Swarm) LiftPause(agent, by string) error {
 			st.Paused = nil
 		})
 		if err == nil && stuck != nil {
-			err = s.freed(agent, stuck, "resumed by "+by)
+			err = s.stuckHolds.decided(agent, stuck, "resumed by "+by)
 		}
 		return err
 	}

@@ -68,7 +68,7 @@ func (s *Swarm) Whispers(caller func() (agent string, err error)) (lent []whispe
 	return lent, func(n int) {
 		shown, err := s.whispers.Written(agent, lent, n, whisper.BySocket)
 		m.inbox.Note(err)
-		told := m.whisperTold()
+		told := m.supervision.told()
 		for _, w := range shown {
 			told.Shown(w)
 		}
@@ -120,7 +120,7 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 			},
 			Text: e.Agent + " gets it as an urgent task, and goes on",
 		}))
-		s.settleFreed() // a person may have decided while the question was being stored
+		s.stuckHolds.settleFreed() // a person may have decided while the question was being stored
 	} else {
 		s.supervisor.Watch(e.Agent).Resume() // a person has already paused it, or has already let it continue
 	}
@@ -130,38 +130,6 @@ func (s *Swarm) stuck(e supervisor.Escalation) {
 	}
 	_, err = s.whispers.Add(e.Agent, whisper.Whisper{Key: e.ID, At: now, About: e.Turn, Type: string(supervisor.Escalate), Text: why, Shown: now})
 	m.inbox.Note(err)
-}
-
-// stuckQuestion is the kind of question that asks about a stuck agent.
-const stuckQuestion = "escalation"
-
-// StuckQuestions is the key prefix of messages that ask the person about a stuck agent. A
-// notice about such an agent is also added to the event list.
-const StuckQuestions = "question:" + stuckQuestion + ":"
-
-func stuckKey(escalation string) string { return stuckQuestion + " " + escalation }
-
-// freed is called when a person has decided what to do about a stuck agent.
-func (d *deps) freed(agent string, stuck *journal.Stuck, what string) error {
-	d.supervisor.Watch(agent).Resume()
-	return d.mail.Questions.Settle(stuckKey(stuck.Escalation), what)
-}
-
-// hasLeft is the reason why a question about a removed agent needs no answer.
-func hasLeft(agent string) string { return agent + " has left the swarm" }
-
-// settleFreed ends the questions about agents that are no longer stuck, or have left. A decision settles
-// its question itself, unless the daemon was killed in between, or was still storing the
-// question.
-func (s *Swarm) settleFreed() {
-	for _, n := range s.mail.Questions.Unanswered(stuckQuestion) {
-		_, escalation, _ := strings.Cut(n.Key, " ")
-		if _, err := s.member(n.Agent); err != nil {
-			s.mail.Note(s.mail.Questions.Settle(n.Key, hasLeft(n.Agent)))
-		} else if !s.holds.Of(n.Agent).IsStuck(escalation) {
-			s.mail.Note(s.mail.Questions.Settle(n.Key, n.Agent+" is no longer held for being stuck"))
-		}
-	}
 }
 
 // answerStuck carries out a person's answer to the question about a stuck agent.
@@ -218,7 +186,7 @@ func (s *Swarm) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan C
 			done <- *cut
 		}()
 	}
-	return given, errors.Join(s.whispers.Forget(m.name), s.freed(m.name, stuck, "aborted by "+by))
+	return given, errors.Join(s.whispers.Forget(m.name), s.stuckHolds.decided(m.name, stuck, "aborted by "+by))
 }
 
 // noteJudge adds a line about the judge model to an agent's log, under the message that

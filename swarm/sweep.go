@@ -33,7 +33,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, notices: s.notices, plan: s.plan, log: s.log, waits: unclaimed{}}
 	work.followUp(time.Now())
 	s.treasury.settleOver()
-	s.settleFreed()
+	s.stuckHolds.settleFreed()
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -97,7 +97,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		}
 		work.followUp(time.Now())
 		s.treasury.settleOver()
-		s.settleFreed()
+		s.stuckHolds.settleFreed()
 		s.wakeAgents()
 	}
 }

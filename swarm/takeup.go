@@ -45,7 +45,7 @@ func (a *agent) takeUp(kill context.Context) error {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}
-	a.inbox.Note(a.whispers.TakeBack(a.name))
+	a.supervision.takeBack()
 	return nil
 }
 
@@ -106,9 +106,9 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 	if !deeper.Before(rec.Begun) {
 		deeper = time.Time{} // the deeper thinking applies to the next turn
 	}
-	heard := a.whispers.Turn(rec, a.whisperTold())
-	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.watched(rec, m, heard))
-	a.unwatched()
+	heard := a.supervision.hear(rec)
+	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.supervision.watch(rec, m, a.kind(), a.spec().Client, heard))
+	a.supervision.end()
 	if err != nil {
 		return err
 	}

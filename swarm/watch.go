@@ -1,14 +1,14 @@
 package swarm
 
 import (
-	"context"
-	"slices"
+	"log/slog"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/streamjson"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
@@ -20,24 +20,39 @@ func messageOf(turn string) string {
 	return id
 }
 
-// watched starts supervising a turn, and returns the function that receives the turn's
-// events.
-func (a *agent) watched(rec *journal.Record, m *dropbox.Message, heard *whisper.Turn) turn.Observer {
-	if a.plan().Supervisor == nil {
+// supervision connects the turns of one agent with the supervisor, which gets their events, and
+// with the whispers, which the turns' clients read. Only the agent's goroutine uses it, except
+// for told.
+type supervision struct {
+	name       string
+	supervisor *supervisor.Supervisor
+	whispers   *whisper.Store
+	stuck      *stuckHolds
+	holds      *journal.Holds
+	mail       *mail.Service
+	plan       func() Plan
+	hidden     *turn.Secrets
+	wake       func() // wakes the agent
+	log        *slog.Logger
+}
+
+// watch starts supervising a turn, and returns the function that receives the turn's events.
+func (v *supervision) watch(rec *journal.Record, m *dropbox.Message, kind *runner.Kind, client runner.Spec, heard *whisper.Turn) turn.Observer {
+	if v.plan().Supervisor == nil {
 		return heard.Event
 	}
-	w := a.supervisor.Watch(a.name)
-	w.Begin(supervisor.Turn{ID: rec.Turn, Message: rec.Message, Task: mail.Describe(m), Tools: a.kind().Tools, Writes: mayWrite(a.spec().Client)})
+	w := v.supervisor.Watch(v.name)
+	w.Begin(supervisor.Turn{ID: rec.Turn, Message: rec.Message, Task: mail.Describe(m), Tools: kind.Tools, Writes: mayWrite(client)})
 	return observers(heard.Event, w.Event)
 }
 
-// unwatched stops supervising the turn.
-func (a *agent) unwatched() {
-	if a.plan().Supervisor != nil {
-		a.supervisor.Watch(a.name).End()
-		a.noteStuck()
+// end stops supervising the turn.
+func (v *supervision) end() {
+	if v.plan().Supervisor != nil {
+		v.supervisor.Watch(v.name).End()
+		v.noteStuck()
 	}
-	a.inbox.Note(a.whispers.TakeBack(a.name))
+	v.takeBack()
 }
 
 func observers(all ...turn.Observer) turn.Observer {
@@ -48,58 +63,34 @@ func observers(all ...turn.Observer) turn.Observer {
 	}
 }
 
-// whisperTold returns the functions through which the agent learns what happens to
-// whispers.
-func (a *agent) whisperTold() whisper.Told {
+// hear returns the whispers for a turn.
+func (v *supervision) hear(rec *journal.Record) *whisper.Turn { return v.whispers.Turn(rec, v.told()) }
+
+// takeBack lets the whispers wait that a client had and did not show.
+func (v *supervision) takeBack() { v.mail.Note(v.whispers.TakeBack(v.name)) }
+
+// told returns the functions through which the agent learns what happens to whispers.
+func (v *supervision) told() whisper.Told {
 	return whisper.Told{
 		Shown: func(w whisper.Whisper) {
-			a.log.Info("whisper was read", "type", w.Type, keyTurn, w.Turn, "way", string(w.Way))
+			v.log.Info("whisper was read", "type", w.Type, keyTurn, w.Turn, "way", string(w.Way))
 		},
-		Note: a.inbox.Note,
-		Wake: a.wakeup.wake,
+		Note: v.mail.Note,
+		Wake: v.wake,
 	}
 }
 
-// giveUp gives up the message that a person aborted while no turn was working on it. It
-// returns false if no abort was ordered, or if the order must wait. A hold on the agent
-// does not delay the order, because no turn begins. A halted swarm delays it, because
-// no message can be claimed. An attached session also delays it, because the session
-// has claimed the mail.
-func (a *agent) giveUp(kill context.Context) (bool, error) {
-	g := a.holds.Of(a.name).GiveUp
-	if g == nil || a.control.attached() || a.store.Halted() {
-		return false, nil
+// noteStuck records why the agent is stuck at the end of its turn, because the turn may have
+// gone on since the escalation.
+func (v *supervision) noteStuck() {
+	escalation, why, ok := v.stuck.of(v.name)
+	if !ok {
+		return
 	}
-	if err := a.settleLeft(kill); err != nil {
-		return false, err
-	}
-	entries, err := a.inbox.Box.List()
-	if err != nil {
-		return false, err
-	}
-	if i := slices.IndexFunc(entries, func(e dropbox.Entry) bool { return e.ID == g.Message }); i >= 0 {
-		a.unsettled = true // if the disk refuses a step, the message is left in cur/
-		j, err := a.inbox.Claim(entries[i])
-		if err == nil && j != nil {
-			err = a.inbox.GiveUp(j.Claim, "aborted by "+g.By)
+	why = v.hidden.Text(why)
+	v.mail.Note(v.holds.Change(v.name, func(st *journal.Hold) {
+		if st.IsStuck(escalation) {
+			st.Paused.Why = why
 		}
-		if err != nil {
-			return false, err
-		}
-		a.unsettled = false
-		a.inbox.Settled()
-		if j == nil && a.store.Halted() {
-			return false, nil
-		}
-	}
-	cut := Cut{Message: g.Message, State: dropbox.Done} // the turn had already succeeded
-	letters, err := a.inbox.Box.DeadLetters().List()
-	if err != nil {
-		return false, err
-	}
-	if slices.ContainsFunc(letters, func(d dropbox.DeadLetter) bool { return d.ID == g.Message }) {
-		cut.State = dropbox.Dead
-	}
-	a.control.gaveUp(cut)
-	return true, a.holds.Change(a.name, func(st *journal.Hold) { st.GiveUp = nil })
+	}))
 }

@@ -98,8 +98,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Record: record,
 		Begun:  j.Claim.Begun,
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
-			a.inbox.Note(a.whispers.TakeBack(a.name)) // from a client that could not be used
-			heard = a.whispers.Turn(rec, a.whisperTold())
+			a.supervision.takeBack() // from a client that could not be used
+			heard = a.supervision.hear(rec)
 			return a.promptFor(j, settings, r, advice, heard.Head())
 		},
 		Started:  func() { a.inbox.Started(j) },
@@ -108,7 +108,9 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 			j.Rec = rec
 			return a.steering(j, heard)
 		},
-		Observe: func(rec *journal.Record) turn.Observer { return a.watched(rec, m, heard) },
+		Observe: func(rec *journal.Record) turn.Observer {
+			return a.supervision.watch(rec, m, a.kind(), a.spec().Client, heard)
+		},
 		Permit: func(rec *journal.Record) runner.Permit {
 			rules := a.spec().Permissions
 			rules.Dir, rules.Home, rules.Protected = settings.Client.Dir, a.turns.HomeOf(settings), a.turns.Protected(settings)
@@ -121,7 +123,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 			return unfiled
 		},
 	})
-	a.unwatched()
+	a.supervision.end()
 	a.deps.mail.Questions.Wake() // nobody waits for the answers to the turn's questions any more
 	if rec != nil {
 		a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
