@@ -5,18 +5,17 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"path/filepath"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
-	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 )
 
 // An agent owns one mailbox and one session. Its goroutine runs the run method.
 type agent struct {
-	*deps
 	name    string
 	inbox   *mail.Inbox
 	wakeup  wakeup
@@ -24,12 +23,24 @@ type agent struct {
 	turns   *turn.Turns
 	control control
 	permits permitter
-	limits  *usageLimits
-	breaker *breaker
+	log     *slog.Logger
 
-	// Except for log, only the agent's goroutine may use the fields below.
+	files     projectFiles
+	client    clientSettings
+	holds     *journal.Holds
+	ledger    *journal.Ledger
+	notices   *notice.Teller
+	admission *admission
+	limits    *usageLimits
+	breaker   *breaker
+	restart   RestartPolicy
+	strays    *strayFiles
+	slots     *slots
+	starts    *starts
+	feed      *feed
 
-	log *slog.Logger
+	// Only the agent's goroutine may use the fields below, except for told of supervision.
+
 	// unsettled reports whether cur/ may contain unfinished messages. This is the case at
 	// startup, while a claimed message is not settled, and after an attached session.
 	unsettled   bool
@@ -50,31 +61,6 @@ var (
 )
 
 func (a *agent) spec() Spec { return a.control.settings() }
-
-// settings returns the settings of the agent's next turn.
-func (a *agent) settings() turn.Settings {
-	s := a.spec()
-	s.Tools = a.hasTools(s)
-	client := s.Client
-	if !a.holds.Of(a.name).Deeper.IsZero() {
-		client.Thinking = deeper(client.Thinking)
-	}
-	if !s.AllTools {
-		client.Unsorted = a.unsorted.Of(a.kind())
-	}
-	client.System = systemText(s, a.plan(), filepath.Join(a.store.Dir(), a.name))
-	settings := s.Settings
-	settings.Client, settings.WindowTokens, settings.Editable = client, s.windowTokens(), a.plan().Editable
-	return settings
-}
-
-// kind describes the agent's kind of client.
-func (a *agent) kind() *runner.Kind {
-	return turn.BackendOf(a.turnDeps.Backends, a.spec().Backend).Kind()
-}
-
-// hasTools reports whether the agent's client gets the swarm's tools.
-func (a *agent) hasTools(s Spec) bool { return s.Tools && a.turnDeps.Tools != nil }
 
 // stopped reports whether the agent is stopped.
 func (a *agent) stopped() bool { return a.holds.Of(a.name).Stopped != nil }
@@ -99,7 +85,7 @@ func (a *agent) diskTrouble(ctx context.Context, doing string, err error) time.D
 	a.show(Backoff, "cannot "+doing+": "+err.Error(), "tries again every "+a.restart.Disk.String()+"; see claude-swarm doctor")
 	a.inbox.Queue.Changed("")
 	if dropbox.IsDeleted(err) {
-		a.lost.wake() // the sweep recreates deleted folders
+		a.files.lost.wake() // the sweep recreates deleted folders
 	}
 	t := time.NewTimer(a.restart.Disk)
 	defer t.Stop()

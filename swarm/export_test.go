@@ -33,7 +33,7 @@ func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
 func Deeper(level string) string { return deeper(level) }
 
 // TellLitter tells the lead about litter in mailboxes, as a check at this time does.
-func (s *Swarm) TellLitter(now time.Time) { s.tellLitter(now) }
+func (s *Swarm) TellLitter(now time.Time) { s.strays.tellLitter(now) }
 
 // Overrun interrupts the running turn of a stuck agent.
 func (s *Swarm) Overrun(agent string) {

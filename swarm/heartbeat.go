@@ -51,7 +51,7 @@ func (a *agent) heartbeat(now time.Time) time.Duration {
 	a.beats.idle = now
 	_, held := a.heldMessage(&dropbox.Message{From: dropbox.Swarm}, now)
 	if !a.slots.full() && !held {
-		if err := a.deps.mail.SendHeartbeat(a.name, h.Text, now); err == nil {
+		if err := a.inbox.SendHeartbeat(a.name, h.Text, now); err == nil {
 			a.inbox.Queue.Changed("")
 			return 0
 		} else {

@@ -20,13 +20,14 @@ type admission struct {
 	accounts accounts
 	plan     func() Plan
 	budget   hold.Budget
+	counts   *journal.TurnCounts
 	agent    hold.List // asked before the agent looks for mail, and again before a turn begins
 	message  hold.List // asked about the message that is next
 }
 
 func newAdmission(home journal.Home, records *journal.Holds, counts *journal.TurnCounts, halted *hold.Halted, budget hold.Budget, accounts accounts, plan func() Plan) *admission {
 	return &admission{
-		records: records, accounts: accounts, plan: plan, budget: budget,
+		records: records, accounts: accounts, plan: plan, budget: budget, counts: counts,
 		agent: hold.List{
 			hold.Attached{Home: home},
 			hold.Stopped{},
@@ -51,6 +52,11 @@ func offlineHolds(home journal.Home) hold.List {
 
 // blocked returns how a block of the budget keeps an agent from beginning a turn.
 func (ad *admission) blocked(b *budget.Block) hold.Held { return ad.budget.By(b, time.Now()) }
+
+// mayTurn reports whether a turn that begins now stays within the limit on turns.
+func (ad *admission) mayTurn(agent string, byLead bool, now time.Time) bool {
+	return ad.counts.Over(agent, ad.plan().TurnsPerHour, byLead, now) == ""
+}
 
 // queryOf returns the query about an agent with these settings.
 func (ad *admission) queryOf(spec Spec, now time.Time) hold.Query {
@@ -146,7 +152,7 @@ func (a *agent) end(e *hold.End) {
 	}
 	a.inbox.Note(a.holds.Change(a.name, e.Forget))
 	if e.Why != "" {
-		a.deps.mail.Questions.Wake()
+		a.inbox.Questions.Wake()
 	}
 }
 
@@ -190,7 +196,7 @@ func (a *agent) answered(p *journal.Pause) bool {
 			if q.Agents && mail.IsAgent(m.From) {
 				of = m.From
 			}
-			if m.ReplyTo == q.ID && mail.MayAnswer(m, of, a.name, a.tokens.Of) {
+			if m.ReplyTo == q.ID && mail.MayAnswer(m, of, a.name, a.inbox.Tokens.Of) {
 				a.log.Info("the question was answered, so the pause ended", keyMessage, m.ID, "question", q.ID)
 				return true
 			}

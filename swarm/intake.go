@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
-	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // intake delivers files that were dropped into mailboxes, as soon as the files have
@@ -262,7 +260,7 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	}
 	log.Info("file was taken in", keyAgent, box.Name(), "set_aside", isBad)
 	if isBad {
-		in.swarm.tellNotTaken(box.Name(), st, bad)
+		in.swarm.strays.tellNotTaken(box.Name(), st, bad)
 	}
 	return true
 }
@@ -306,7 +304,7 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	case err == nil:
 		log.Info("dropped file was taken in")
 		if late != "" {
-			a.deps.tellNotTaken(a.name, st, &dropbox.InvalidError{Reason: late})
+			a.strays.tellNotTaken(a.name, st, &dropbox.InvalidError{Reason: late})
 		}
 		return true
 	case errors.Is(err, dropbox.ErrChanged), errors.Is(err, dropbox.ErrGone):
@@ -314,16 +312,11 @@ func (a *agent) takeIn(st dropbox.Stray, cut string) bool {
 	}
 	if bad, ok := errors.AsType[*dropbox.InvalidError](err); ok {
 		log.Warn("dropped file was set aside", keyErr, err)
-		a.deps.tellNotTaken(a.name, st, bad)
+		a.strays.tellNotTaken(a.name, st, bad)
 		return true
 	}
 	log.Warn("dropped file could not be taken in", keyErr, err)
 	return false
-}
-
-// tellNotTaken tells the lead once about a file that was set aside.
-func (d *deps) tellNotTaken(mailbox string, st dropbox.Stray, bad *dropbox.InvalidError) {
-	d.notices.Tell(notice.SetAside{Mailbox: mailbox, File: st.Name, Changed: st.ModTime, Why: bad.Reason})
 }
 
 // cutShort returns the reason to set aside a file that a full disk may have truncated, or "".
@@ -353,22 +346,9 @@ func named(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 }
 
-// tellAside tells the lead about files in new/ whose names were not valid message names.
-func (d *deps) tellAside(box *dropbox.Mailbox, aside []dropbox.DeadLetter) {
-	if len(aside) == 0 {
-		return
-	}
-	var names []string
-	for _, d := range aside {
-		names = append(names, screen.Short(d.Original, 100))
-	}
-	d.log.Warn("files without a valid message name were set aside", keyAgent, box.Name(), "files", len(aside))
-	d.notices.Tell(notice.Misnamed{Mailbox: box.Name(), Files: named(names), ID: aside[0].ID, Folder: filepath.Join(d.store.Dir(), box.Name())})
-}
-
 // list lists the agent's mail, and tells the lead about entries that are not messages.
 func (a *agent) list() ([]dropbox.Entry, error) {
 	entries, aside, err := a.inbox.Box.ListAside()
-	a.deps.tellAside(a.inbox.Box, aside)
+	a.strays.tellAside(a.inbox.Box, aside)
 	return entries, err
 }

@@ -42,7 +42,7 @@ func (a *agent) serve(stop, kill context.Context, ready func()) (panicked bool) 
 			panicked = true
 			a.log.Error("agent panicked", keyErr, fmt.Sprint(p), "stack", string(debug.Stack()))
 			why := "an internal error in claude-swarm: " + fmt.Sprint(p)
-			hint := "report it with " + a.home.DaemonLog() + ", then claude-swarm start " + a.name
+			hint := "report it with " + a.files.home.DaemonLog() + ", then claude-swarm start " + a.name
 			a.breaker.open(why, hint)
 			a.show(Stopped, why, hint)
 		}
@@ -164,13 +164,11 @@ func (a *agent) settleLeft(kill context.Context) error {
 // last turn, if another program, such as git clean, has deleted them. The turn can then be
 // settled as if nothing had happened.
 func (a *agent) restoreTurn() error {
-	if !a.home.IsWhole() {
-		if err := errors.Join(a.folder.check(), a.home.Make()); err != nil {
-			return err
-		}
+	if err := a.files.restoreHome(); err != nil {
+		return err
 	}
 	if a.unfiled != nil && a.unfiled.rec != nil {
-		if err := turn.RestoreRecord(a.home, a.unfiled.rec); err != nil {
+		if err := turn.RestoreRecord(a.files.home, a.unfiled.rec); err != nil {
 			return err
 		}
 	}
@@ -178,7 +176,7 @@ func (a *agent) restoreTurn() error {
 }
 
 // tend closes the waiting client once the client should no longer wait.
-func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.settings(), a.unsettled) }
+func (a *agent) tend(kill context.Context) { a.turns.Tend(kill, a.client.settings(), a.unsettled) }
 
 // rest waits until there may be work, but not longer than d. The stack frames of rest and
 // of the functions that it calls for an idle agent are small, so a stack of 4 KiB is

@@ -61,14 +61,14 @@ func (a *agent) clear(ctx context.Context, o *journal.Order) error {
 // fails, the next message's turn will fail for the same reason, and that failure is
 // reported.
 func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
-	settings := a.settings()
+	settings := a.client.settings()
 	if !a.turns.CanCompact(settings) {
 		a.inbox.AgentLog.Line("", "= nothing to compact")
 		a.inbox.AgentLog.Close()
 		return nil
 	}
 	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
-	if b := a.budget.Check(t); b != nil {
+	if b := a.purse.budget.Check(t); b != nil {
 		return &blockedError{b, a.purse.capText(b)}
 	}
 	// A waiting client is closed, because it could not be kept after a compaction.
@@ -84,7 +84,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if _, held := a.held(time.Now()); held || stop.Err() != nil { // a hold may have begun during the wait for the slot
 		return errStopping
 	}
-	reserved, block := a.budget.Reserve(t, a.purse.mayStart())
+	reserved, block := a.purse.budget.Reserve(t, a.purse.mayStart())
 	if block != nil {
 		return &blockedError{block, a.purse.capText(block)}
 	}
@@ -109,7 +109,7 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	line := journal.LedgerLine{
 		At: out.Ended.UTC(), Turn: rec.Turn, Agent: a.name, From: a.name, Subject: "compact the context", ReservedUSD: rec.ReservedUSD,
 		Outcome: string(out.End), Reason: out.Reason, Seconds: out.Ended.Sub(out.Began).Seconds(),
-		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.kind().Name, out.Version), Model: out.Model, Session: out.Session,
+		Tokens: journal.TallyOf(out), CostUSD: out.CostUSD, CostUnknown: out.CostUnknown, Client: journal.ClientName(a.client.kind().Name, out.Version), Model: out.Model, Session: out.Session,
 		Billing: out.Billing, Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit},
 	}
 	// Another compaction would cost the same amount again, so only the write is retried.
@@ -159,7 +159,7 @@ func (e *blockedError) Error() string { return e.text }
 // has claimed the mail.
 func (a *agent) giveUp(kill context.Context) (bool, error) {
 	g := a.holds.Of(a.name).GiveUp
-	if g == nil || a.control.attached() || a.store.Halted() {
+	if g == nil || a.control.attached() || a.files.store.Halted() {
 		return false, nil
 	}
 	if err := a.settleLeft(kill); err != nil {
@@ -180,7 +180,7 @@ func (a *agent) giveUp(kill context.Context) (bool, error) {
 		}
 		a.unsettled = false
 		a.inbox.Settled()
-		if j == nil && a.store.Halted() {
+		if j == nil && a.files.store.Halted() {
 			return false, nil
 		}
 	}

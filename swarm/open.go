@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,12 +36,11 @@ func New(o Options) (*Swarm, error) {
 	}
 	folder := projectFolderAt(o.Project)
 	home = home.Checked(folder.check)
-	s := &Swarm{opts: o, ready: make(chan struct{}), current: o.Plan, answers: newWakeup(), agents: map[string]*member{}, left: map[string]<-chan struct{}{}}
-	s.deps = deps{
-		home: home, folder: folder, store: o.Store,
-		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), restart: o.Restart.orDefaults(),
-		log: o.Log, advise: o.Advise, plan: s.Plan,
-		halted: hold.NewHalted(o.Store), lost: newWakeup(),
+	s := &Swarm{
+		opts: o, home: home, folder: folder, store: o.Store, restart: o.Restart.orDefaults(), log: o.Log,
+		whispers: whisper.Open(home), feed: &feed{}, slots: newSlots(o.Plan.maxRunning()), halted: hold.NewHalted(o.Store),
+		lost: newWakeup(), answers: newWakeup(), ready: make(chan struct{}),
+		current: o.Plan, agents: map[string]*member{}, left: map[string]<-chan struct{}{},
 	}
 	if err := s.openJournal(o.Plan); err != nil {
 		return nil, err
@@ -72,7 +72,8 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.mail.Notices = s.notices
 	s.limits = &usageLimits{holds: s.holds, notices: s.notices, mail: s.mail, accounts: s.accounts, wake: s.wakeAccount}
-	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.plan, members: s.members, log: s.log}
+	s.strays = &strayFiles{store: o.Store, notices: s.notices, plan: s.Plan, members: s.members, log: s.log}
+	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.Plan, members: s.members, log: s.log}
 	s.judging = judgements{
 		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
 		mail: s.mail, notices: s.notices, log: s.log, settled: s.treasury.wake,
@@ -183,28 +184,37 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{deps: &s.deps, name: spec.Name, wakeup: newWakeup(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets)}
+	a := &agent{
+		name: spec.Name, wakeup: newWakeup(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets),
+		files: projectFiles{home: s.home, folder: s.folder, store: s.store, lost: s.lost},
+		holds: s.holds, ledger: s.ledger, notices: s.notices, admission: s.admission, limits: s.limits, restart: s.restart,
+		strays: s.strays, slots: s.slots, starts: &s.starts, feed: s.feed,
+		breaker: &breaker{name: spec.Name, holds: s.holds, notices: s.notices, mail: s.mail},
+	}
 	a.control.spec = spec
+	a.client = clientSettings{
+		control: &a.control, backends: s.opts.Backends, tools: s.turnDeps.Tools != nil, advise: s.opts.Advise, holds: s.holds,
+		unsorted: s.unsorted, plan: s.Plan, mailbox: filepath.Join(s.store.Dir(), spec.Name),
+	}
 	a.view.s = AgentStatus{Name: spec.Name, Role: spec.Role, Tags: append([]string{}, spec.Tags...), Backend: spec.Backend, Channels: append([]string{}, spec.Channels...), State: Starting, Since: new(time.Now().UTC())}
 	a.inbox = &mail.Inbox{
 		Service: s.mail, Name: spec.Name, Box: box, Log: a.log, Hidden: a.hidden,
 		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
-		Backend:  func() string { return a.kind().Name },
+		Backend:  func() string { return a.client.kind().Name },
 	}
 	a.purse = purse{
-		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, notices: s.notices, plan: s.plan,
+		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, notices: s.notices, plan: s.Plan,
 		name: spec.Name, inbox: a.inbox, wake: s.treasury.wake,
 	}
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
 	a.permits = permitter{
 		asker: mail.Asker{Service: s.mail, Agent: spec.Name, Box: box}, store: s.store, holds: s.holds, mail: s.mail,
-		plan: s.plan, canWork: s.admission.canWork, agentLog: a.inbox.AgentLog, log: a.log,
+		plan: s.Plan, canWork: s.admission.canWork, agentLog: a.inbox.AgentLog, log: a.log,
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
-	a.limits, a.breaker = s.limits, &breaker{name: spec.Name, holds: s.holds, notices: s.notices, mail: s.mail}
 	a.supervision = supervision{
 		name: spec.Name, supervisor: s.supervisor, whispers: s.whispers, stuck: s.stuckHolds, holds: s.holds, mail: s.mail,
-		plan: s.plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,
+		plan: s.Plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,
 	}
 	a.settler = settler{
 		name: spec.Name, control: &a.control, inbox: a.inbox, view: &a.turns.View, holds: s.holds, notices: s.notices,

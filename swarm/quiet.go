@@ -28,8 +28,8 @@ func (s *Swarm) openQuiet() (err error) {
 
 // quietUntil returns when the person's quiet hours end, or the zero time if at is outside
 // those hours.
-func (d *deps) quietUntil(at time.Time) time.Time {
-	quiet := d.plan().Quiet
+func (s *Swarm) quietUntil(at time.Time) time.Time {
+	quiet := s.Plan().Quiet
 	if quiet == nil || !quiet.Open(at) {
 		return time.Time{}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // restoreDelay is the time from the last event that a folder was deleted to the recreation.
@@ -82,6 +83,22 @@ func (s *Swarm) restoreHome() error {
 		errs = append(errs, s.opts.Restored())
 	}
 	return errors.Join(errs...)
+}
+
+// projectFiles are the daemon's files and the mailboxes, as an agent uses them.
+type projectFiles struct {
+	home   journal.Home
+	folder projectFolder
+	store  *dropbox.Store
+	lost   wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
+}
+
+// restoreHome recreates the daemon's own folder if it was deleted.
+func (f *projectFiles) restoreHome() error {
+	if f.home.IsWhole() {
+		return nil
+	}
+	return errors.Join(f.folder.check(), f.home.Make())
 }
 
 // A projectFolder is the project's folder at the start of the daemon.

@@ -220,7 +220,7 @@ func (s *Swarm) hasClaimed(rec *journal.Record) bool {
 		if e.ID == rec.Message {
 			return true
 		}
-		last, err := mail.LastRecord(m.home, e)
+		last, err := mail.LastRecord(s.home, e)
 		return err != nil || last != nil && last.Mark() == rec.Mark()
 	})
 }

@@ -280,7 +280,7 @@ func (s *Swarm) Compact(agent, by string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := m.turns.Backend(m.settings()).(runner.Compacter); !ok && !m.control.attached() {
+	if _, ok := m.turns.Backend(m.client.settings()).(runner.Compacter); !ok && !m.control.attached() {
 		return fmt.Errorf("%s: %w", agent, ErrCannotCompact)
 	}
 	return s.order(agent, journal.OrderCompact, by)

@@ -3,6 +3,7 @@ package swarm
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -11,23 +12,63 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
+	"github.com/claude-swarm/claude-swarm/swarm/budget"
+	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
+	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
+	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for concurrent use.
 type Swarm struct {
-	deps
-	opts      Options
-	started   time.Time
-	ready     chan struct{}
+	opts    Options
+	log     *slog.Logger
+	restart RestartPolicy
+	started time.Time
+	ready   chan struct{}
+
+	// The project's files and the mailboxes.
+	home    journal.Home
+	folder  projectFolder
+	store   *dropbox.Store
+	halted  *hold.Halted
+	damaged []loss // files that were set aside
+	lost    wakeup // a watch or a folder was lost; the sweep checks the watches and recreates folders
+
+	// The facts that survive the daemon, in its files.
+	ledger   *journal.Ledger
+	holds    *journal.Holds
+	sessions *journal.Sessions
+	unsorted *journal.UnsortedTools
+	counts   journal.TurnCounts
+	tokens   *journal.Tokens
+	whispers *whisper.Store
+	budget   *budget.Book
+
+	// Mail, and what people are told.
+	mail      *mail.Service
+	notices   *notice.Teller
+	feed      *feed
 	listeners []*listening
 	intake    *intake
+	strays    *strayFiles
 	leadNews  *leadAnnouncer
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
-	damaged   []loss // files that were set aside
-	treasury  treasury
-	judging   judgements
+
+	// Which turns may begin, and how they run.
+	accounts   accounts
+	admission  *admission
+	limits     *usageLimits
+	treasury   treasury
+	slots      *slots
+	starts     starts
+	turnDeps   *turn.Deps // the turns' dependencies
+	supervisor *supervisor.Supervisor
+	stuckHolds *stuckHolds
+	judging    judgements
 
 	telling sync.Mutex // locked while TellGone runs
 

@@ -30,7 +30,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	if box, err := s.store.Mailbox(dropbox.Lead); err == nil {
 		s.mail.Note(box.Recover())
 	}
-	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, notices: s.notices, plan: s.plan, log: s.log, waits: unclaimed{}}
+	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, notices: s.notices, plan: s.Plan, log: s.log, waits: unclaimed{}}
 	work.followUp(time.Now())
 	s.treasury.settleOver()
 	s.stuckHolds.settleFreed()
@@ -82,12 +82,12 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		runner.ReapAdopted()
 		s.notices.Trouble.Mend()
 		s.mail.Note(s.holds.CatchUp())
-		s.listLead()
-		s.listBusy()
+		s.strays.listLead()
+		s.strays.listBusy()
 		s.notices.Announcer.Count(s.store)
 		s.mail.Note(s.notices.Quiet.Tell(time.Now()))
-		s.tellStrays(time.Now())
-		s.tellLitter(time.Now())
+		s.strays.tellStrays(time.Now())
+		s.strays.tellLitter(time.Now())
 		s.TellGone()
 		if w != nil {
 			s.watches(w.Rewatch())

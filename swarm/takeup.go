@@ -36,9 +36,9 @@ func (a *agent) takeUp(kill context.Context) error {
 		return err
 	}
 	// A client that has a turn is followed to the end of that turn.
-	if waited := journal.MarkInPIDFile(a.home.PIDFile(a.name)); waited != "" && !marks[waited] {
-		endLeft(a.deps.log, waited)
-		journal.RemovePIDFile(a.home.PIDFile(a.name))
+	if waited := journal.MarkInPIDFile(a.files.home.PIDFile(a.name)); waited != "" && !marks[waited] {
+		endLeft(a.inbox.Service.Log, waited)
+		journal.RemovePIDFile(a.files.home.PIDFile(a.name))
 	}
 	for _, e := range left {
 		if err := a.takeUpOne(kill, e); err != nil {
@@ -68,7 +68,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		a.inbox.Begun(j.Claim.Message) // in case the earlier daemon had not called Begun
 	}
 	if !rec.Process.Alive() {
-		endLeft(a.deps.log, rec.Mark())
+		endLeft(a.inbox.Service.Log, rec.Mark())
 	}
 	if rec.Process.PID == 0 {
 		// There is a record but no process, so the client got no prompt.
@@ -76,7 +76,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 		return a.inbox.PutBackAll(j, runner.Outcome{End: runner.Stopped, Reason: "the daemon ended before the client was sent the prompt", Began: rec.Begun, Ended: time.Now()})
 	}
 	if known == nil {
-		a.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
+		a.admission.counts.Count(a.name, rec.Begun, rec.ByLead) // the turn has no line in the ledger yet
 	}
 	return a.follow(kill, j, known)
 }
@@ -107,7 +107,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 		deeper = time.Time{} // the deeper thinking applies to the next turn
 	}
 	heard := a.supervision.hear(rec)
-	out, err := a.turns.Follow(ctx, a.settings(), rec, j.SteeredUUIDs(), a.supervision.watch(rec, m, a.kind(), a.spec().Client, heard))
+	out, err := a.turns.Follow(ctx, a.client.settings(), rec, j.SteeredUUIDs(), a.supervision.watch(rec, m, a.client.kind(), a.spec().Client, heard))
 	a.supervision.end()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func newIdle(t *testing.T) *Swarm {
 func claimed(t *testing.T, a *member, as dropbox.Type) *dropbox.Claim {
 	t.Helper()
 	m := &dropbox.Message{Type: as, From: dropbox.Lead, Body: []byte("work")}
-	if _, err := a.store.Deliver(a.name, m); err != nil {
+	if _, err := a.files.store.Deliver(a.name, m); err != nil {
 		t.Fatal(err)
 	}
 	waiting, err := a.inbox.Box.List()
@@ -73,7 +73,7 @@ func TestAClientOfALaterTurnIsNoOrphan(t *testing.T) {
 	}
 	later := &journal.Record{V: 1, Turn: journal.TurnID(now.ID, now.Begun, 0), Agent: "coder", Message: now.ID, Client: first.Turn}
 	for _, rec := range []*journal.Record{first, later} {
-		if err := rec.Write(a.home); err != nil {
+		if err := rec.Write(a.files.home); err != nil {
 			t.Fatal(err)
 		}
 	}

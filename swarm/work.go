@@ -73,12 +73,8 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	if err := a.inbox.TakeNotes(j); err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	settings, advice := a.settings(), ""
-	if a.advise != nil {
-		asked := a.spec()
-		asked.Tools = settings.Tools
-		advice = a.advise(asked)
-	}
+	settings := a.client.settings()
+	advice := a.client.advice(settings)
 	m := j.Claim.Message
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began}, mail.Describe(m))
 	a.show(Working, "", "")
@@ -109,7 +105,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 			return a.steering(j, heard)
 		},
 		Observe: func(rec *journal.Record) turn.Observer {
-			return a.supervision.watch(rec, m, a.kind(), a.spec().Client, heard)
+			return a.supervision.watch(rec, m, a.client.kind(), a.spec().Client, heard)
 		},
 		Permit: func(rec *journal.Record) runner.Permit {
 			rules := a.spec().Permissions
@@ -124,7 +120,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		},
 	})
 	a.supervision.end()
-	a.deps.mail.Questions.Wake() // nobody waits for the answers to the turn's questions any more
+	a.inbox.Questions.Wake() // nobody waits for the answers to the turn's questions any more
 	if rec != nil {
 		a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	}
@@ -142,7 +138,7 @@ func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice st
 	p := a.inbox.Prompt(j)
 	p.Whispers = whispers
 	p.Prior, p.Reread, p.Advice, p.Tools = r.Prior, a.spec().Reread, advice, s.Tools
-	if path := handoff(a.store, a.name); r.Successor && path != "" {
+	if path := handoff(a.files.store, a.name); r.Successor && path != "" {
 		p.Reread = append(slices.Clone(p.Reread), path)
 	}
 	return p.Text()
@@ -161,7 +157,7 @@ func handoff(s *dropbox.Store, agent string) string {
 // steering returns the source of urgent mail and whispers for j's turn, or nil if the
 // client reads none during a turn. Only the agent's goroutine uses it.
 func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
-	if !a.kind().Steers {
+	if !a.client.kind().Steers {
 		return nil
 	}
 	may := func(m *dropbox.Message) bool {
@@ -175,7 +171,7 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 		if _, off := a.off(time.Now()); off && !a.passesHours(m) {
 			return false // the turn continues without this message
 		}
-		return a.counts.Over(a.name, a.plan().TurnsPerHour, a.inbox.ByLead(m), time.Now()) == ""
+		return a.admission.mayTurn(a.name, a.inbox.ByLead(m), time.Now())
 	}
 	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) {
 		if s, ok := a.inbox.NextUrgent(j, may); ok {
