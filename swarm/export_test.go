@@ -24,10 +24,10 @@ func (s *Swarm) Failures(agent string) int { return len(s.holds.Of(agent).Failur
 func (s *Swarm) Questions() *mail.Questions { return s.mail.Questions }
 
 // Whisper gives an agent a verdict from the supervisor.
-func (s *Swarm) Whisper(w supervisor.Whisper) { s.whisper(w) }
+func (s *Swarm) Whisper(w supervisor.Whisper) { s.escalations.whisper(w) }
 
 // Stuck carries out an escalation by the supervisor.
-func (s *Swarm) Stuck(e supervisor.Escalation) { s.stuck(e) }
+func (s *Swarm) Stuck(e supervisor.Escalation) { s.escalations.stuck(e) }
 
 // Deeper returns the next thinking level above level.
 func Deeper(level string) string { return deeper(level) }

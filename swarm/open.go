@@ -103,15 +103,8 @@ func New(o Options) (*Swarm, error) {
 		return nil, err
 	}
 	s.notices.Question = s.mail.Questions.NoticeOf
-	s.mail.Questions.Handle(stuckQuestion, s.answerStuck)
-	s.supervisor = supervisor.New(supervisor.Options{
-		Settings: o.Plan.supervision(), OnWhisper: s.whisper, OnEscalation: s.stuck, OnOverrun: s.overran, Judge: s.judging.judge(o.Plan),
-		Note: s.noteJudge,
-	})
-	s.stuckHolds = &stuckHolds{holds: s.holds, supervisor: s.supervisor, mail: s.mail, known: func(agent string) bool {
-		_, err := s.member(agent)
-		return err == nil
-	}}
+	s.openOrders(o.Plan)
+	s.mail.Questions.Handle(stuckQuestion, s.escalations.answer)
 	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
@@ -129,6 +122,26 @@ func New(o Options) (*Swarm, error) {
 		s.agents[spec.Name] = m
 	}
 	return s, nil
+}
+
+// openOrders connects the supervisor with the agents, and both with people's orders.
+func (s *Swarm) openOrders(p Plan) {
+	s.escalations = &escalations{
+		member: s.member, holds: s.holds, whispers: s.whispers, mail: s.mail, notices: s.notices, plan: s.Plan, log: s.log,
+	}
+	s.supervisor = supervisor.New(supervisor.Options{
+		Settings: p.supervision(), OnWhisper: s.escalations.whisper, OnEscalation: s.escalations.stuck, OnOverrun: s.escalations.overran,
+		Judge: s.judging.judge(p), Note: s.escalations.noteJudge,
+	})
+	s.stuckHolds = &stuckHolds{holds: s.holds, supervisor: s.supervisor, mail: s.mail, known: func(agent string) bool {
+		_, err := s.member(agent)
+		return err == nil
+	}}
+	s.Orders = &Orders{
+		member: s.member, stopping: s.stopping, store: s.store, holds: s.holds, counts: &s.counts, whispers: s.whispers,
+		mail: s.mail, notices: s.notices, limits: s.limits, stuck: s.stuckHolds, answers: s.answers,
+	}
+	s.escalations.orders, s.escalations.holding, s.escalations.supervisor = s.Orders, s.stuckHolds, s.supervisor
 }
 
 // openJournal opens the daemon's own files. It sets aside a damaged sessions file, list of

@@ -23,20 +23,20 @@ const longestOverrun = 2 * time.Minute
 
 // overran interrupts the turn of a stuck agent that has taken too many steps since the
 // escalation.
-func (s *Swarm) overran(o supervisor.Overrun) { s.endOverrun(o.Agent, o.ID, o.Turn) }
+func (es *escalations) overran(o supervisor.Overrun) { es.endOverrun(o.Agent, o.ID, o.Turn) }
 
 // overrunLater interrupts the turn in which an agent was found stuck after longestOverrun,
 // if the turn is still running then and the configuration allows it.
-func (s *Swarm) overrunLater(m *member, e supervisor.Escalation) {
-	if s.Plan().supervision().InterruptAfter > 0 {
-		m.control.later(messageOf(e.Turn), longestOverrun, func() { s.endOverrun(e.Agent, e.ID, e.Turn) })
+func (es *escalations) overrunLater(m *member, e supervisor.Escalation) {
+	if es.plan().supervision().InterruptAfter > 0 {
+		m.control.later(messageOf(e.Turn), longestOverrun, func() { es.endOverrun(e.Agent, e.ID, e.Turn) })
 	}
 }
 
 // endOverrun interrupts the turn, unless a person has decided since the escalation.
-func (s *Swarm) endOverrun(agent, escalation, turn string) {
-	m, err := s.member(agent)
-	if err != nil || !s.holds.Of(agent).IsStuck(escalation) {
+func (es *escalations) endOverrun(agent, escalation, turn string) {
+	m, err := es.member(agent)
+	if err != nil || !es.holds.Of(agent).IsStuck(escalation) {
 		return
 	}
 	if m.control.overran(messageOf(turn)) {

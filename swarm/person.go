@@ -18,25 +18,25 @@ func (e *PersonError) Error() string {
 
 // forPerson reports whether only a person may end an agent's hold, because a person
 // ordered the hold, or because the agent began too many turns or is stuck.
-func (s *Swarm) forPerson(st journal.Hold) bool {
-	ordered := func(by string) bool { return by != dropbox.Swarm && s.fromPerson(by) }
+func (or *Orders) forPerson(st journal.Hold) bool {
+	ordered := func(by string) bool { return by != dropbox.Swarm && or.fromPerson(by) }
 	return st.Paused != nil && (st.Paused.Turns || st.Paused.Stuck != nil || ordered(st.Paused.By)) || st.Stopped != nil && ordered(st.Stopped.By)
 }
 
 // fromPerson reports whether an order comes from a person. An order from an agent has the
 // agent's name, because the control socket identifies its caller.
-func (s *Swarm) fromPerson(by string) bool {
-	_, err := s.member(by)
+func (or *Orders) fromPerson(by string) bool {
+	_, err := or.member(by)
 	return err != nil
 }
 
 // word resets the agent's turn count if an order comes from a person. The caller saves
 // the hold, so the reset survives a restart.
-func (s *Swarm) word(agent, by string, st *journal.Hold) {
-	if !s.fromPerson(by) {
+func (or *Orders) word(agent, by string, st *journal.Hold) {
+	if !or.fromPerson(by) {
 		return
 	}
-	if s.counts.Word(agent) || st.Paused != nil && st.Paused.Turns {
+	if or.counts.Word(agent) || st.Paused != nil && st.Paused.Turns {
 		st.Word = time.Now().UTC()
 	}
 }

@@ -12,12 +12,12 @@ import (
 // or once ctx is done, StopAgent ends that turn and puts its message back without counting
 // a failure. If the turn still succeeds, its message is done. The Cut is the outcome of the
 // turn's message, or nil if StopAgent did not end a turn.
-func (s *Swarm) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
-	m, err := s.member(agent)
+func (or *Orders) StopAgent(ctx context.Context, agent, by string, now bool) (cut *Cut, err error) {
+	m, err := or.member(agent)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.steer(agent, func(st *journal.Hold) { st.Stopped = &journal.Stop{By: by, Since: time.Now().UTC()} }); err != nil {
+	if err := or.steer(agent, func(st *journal.Hold) { st.Stopped = &journal.Stop{By: by, Since: time.Now().UTC()} }); err != nil {
 		return nil, err
 	}
 	if ended := m.control.runningTurn(); ended != nil {

@@ -1,11 +1,14 @@
 package swarm
 
 import (
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 )
 
@@ -66,4 +69,39 @@ func stuckNow(st journal.Hold) string {
 		return "it was stuck" // a person has decided since the interrupt
 	}
 	return st.Paused.Reason()
+}
+
+// abortStuck ends the pause of a stuck agent, and gives up its message. If a turn is
+// still working on the message, abortStuck ends that turn. It does not wait, and later
+// sends the outcome of the message on the returned channel.
+func (or *Orders) abortStuck(m *member, stuck *journal.Stuck, by string) (<-chan Cut, error) {
+	if !or.fromPerson(by) {
+		return nil, &PersonError{Name: m.name}
+	}
+	if was := or.holds.Of(m.name).Paused; was.Holds(time.Now()) {
+		or.mail.Note(or.notices.Add(notice.Unpaused{Agent: m.name, Since: was.Since, Why: "aborted by " + by, By: by}))
+	}
+	given := m.control.givesUp()
+	ended, cut, running := m.control.cutShort(by, "", errAborted)
+	err := or.steer(m.name, func(st *journal.Hold) {
+		if !running {
+			st.GiveUp = &journal.GiveUp{Message: stuck.Message, By: by}
+		}
+		if st.StuckIn() != nil {
+			or.word(m.name, by, st)
+			st.Paused = nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if running {
+		done := make(chan Cut, 1)
+		given = done
+		go func() { // the goroutine ends with the turn
+			<-ended
+			done <- *cut
+		}()
+	}
+	return given, errors.Join(or.whispers.Forget(m.name), or.stuck.decided(m.name, stuck, "aborted by "+by))
 }

@@ -24,6 +24,7 @@ import (
 
 // A Swarm is the daemon of one project. Its methods are safe for concurrent use.
 type Swarm struct {
+	*Orders // people's and agents' orders, which are part of the daemon's interface
 	opts    Options
 	log     *slog.Logger
 	restart RestartPolicy
@@ -59,16 +60,17 @@ type Swarm struct {
 	answers   wakeup // wakes the goroutine that handles people's answers to the daemon's questions
 
 	// Which turns may begin, and how they run.
-	accounts   accounts
-	admission  *admission
-	limits     *usageLimits
-	treasury   treasury
-	slots      *slots
-	starts     starts
-	turnDeps   *turn.Deps // the turns' dependencies
-	supervisor *supervisor.Supervisor
-	stuckHolds *stuckHolds
-	judging    judgements
+	accounts    accounts
+	admission   *admission
+	limits      *usageLimits
+	treasury    treasury
+	slots       *slots
+	starts      starts
+	turnDeps    *turn.Deps // the turns' dependencies
+	supervisor  *supervisor.Supervisor
+	stuckHolds  *stuckHolds
+	escalations *escalations
+	judging     judgements
 
 	telling sync.Mutex // locked while TellGone runs
 

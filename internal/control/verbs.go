@@ -49,7 +49,7 @@ func (c *Client) Resume(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by}, nil)
 }
 
-// LiftPause ends a pause and nothing else; see [swarm.Swarm.LiftPause].
+// LiftPause ends a pause and nothing else; see [swarm.Orders.LiftPause].
 func (c *Client) LiftPause(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by, PauseOnly: true}, nil)
 }
