@@ -11,6 +11,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
@@ -92,7 +93,7 @@ const (
 )
 
 // fullDisks lists the disks that are full, even if no agent is writing.
-func (s *Swarm) fullDisks() (full []Problem) {
+func fullDisks(store *dropbox.Store, home journal.Home) (full []Problem) {
 	look := func(dir string, try func() error) {
 		if isScarce(dir) && dropbox.IsNoRoom(try()) {
 			full = append(full, Problem{
@@ -101,9 +102,9 @@ func (s *Swarm) fullDisks() (full []Problem) {
 			})
 		}
 	}
-	look(s.store.Dir(), s.store.Room)
-	if home := s.home.Dir(); !sameDevice(s.store.Dir(), home) {
-		look(home, func() error { return mail.TryWriting(home) })
+	look(store.Dir(), store.Room)
+	if dir := home.Dir(); !sameDevice(store.Dir(), dir) {
+		look(dir, func() error { return mail.TryWriting(dir) })
 	}
 	return full
 }

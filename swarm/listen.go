@@ -21,40 +21,51 @@ const (
 // notice.
 const startFirst = 250 * time.Millisecond
 
+// listeners passes the events of the event list to the daemon's listeners. It is safe for
+// concurrent use.
+type listeners struct {
+	notices *notice.Teller
+	starts  *starts // the listeners wait while turns are starting
+	list    []*listening
+}
+
 // openListeners creates the cursor of every listener that is on, and removes the cursors of
 // the others.
-func (s *Swarm) openListeners(more []notice.Listener) error {
-	for _, l := range append(s.notices.Listeners(), more...) {
+func openListeners(notices *notice.Teller, starts *starts, more []notice.Listener) (*listeners, error) {
+	ls := &listeners{notices: notices, starts: starts}
+	for _, l := range append(notices.Listeners(), more...) {
 		listener := &listening{Listener: l, wakeup: newWakeup()}
-		if _, err := listener.follow(s.notices.Events); err != nil {
-			return err
+		if _, err := listener.follow(notices.Events); err != nil {
+			return nil, err
 		}
-		s.listeners = append(s.listeners, listener)
+		ls.list = append(ls.list, listener)
 	}
-	s.notices.Wake = func() {
-		for _, l := range s.listeners {
+	notices.Wake = func() {
+		for _, l := range ls.list {
 			l.wakeup.wake()
 		}
 	}
-	s.notices.Filed = func() {
-		for _, l := range s.listeners {
+	notices.Filed = func() {
+		for _, l := range ls.list {
 			l.filed.Store(true)
 			l.wakeup.wake()
 		}
 	}
-	return nil
+	return ls, nil
 }
 
 // ListenersChanged is called when the configuration may have turned listeners on or off. A
 // listener that was turned on hears the events from now on.
-func (s *Swarm) ListenersChanged() {
-	for _, l := range s.listeners {
+func (s *Swarm) ListenersChanged() { s.listeners.changed() }
+
+func (ls *listeners) changed() {
+	for _, l := range ls.list {
 		if l.On == nil {
 			continue
 		}
 		l.mu.Lock()
-		if _, err := l.follow(s.notices.Events); err != nil {
-			s.notices.Complain(l.Listener, err)
+		if _, err := l.follow(ls.notices.Events); err != nil {
+			ls.notices.Complain(l.Listener, err)
 		}
 		l.mu.Unlock()
 		l.wakeup.wake() // after an error, listen tries again
@@ -81,11 +92,11 @@ func (l *listening) follow(events *journal.Events) (on bool, err error) {
 
 // listen passes events to a listener until ctx is done, and then passes on the events that
 // were added before ctx was done. The context does not interrupt a call to Hear.
-func (s *Swarm) listen(ctx context.Context, l *listening) {
+func (ls *listeners) listen(ctx context.Context, l *listening) {
 	for retry, start := firstRetry, true; ; start = false {
-		s.starts.wait(ctx, startFirst)
+		ls.starts.wait(ctx, startFirst)
 		last := ctx.Err() != nil
-		err := s.tell(context.WithoutCancel(ctx), l, start)
+		err := ls.tell(context.WithoutCancel(ctx), l, start)
 		if last {
 			return
 		}
@@ -101,19 +112,19 @@ func (s *Swarm) listen(ctx context.Context, l *listening) {
 
 // tell passes to a listener the events that it has not heard. Without any, at the start, and
 // after a message was filed, it calls Hear without events.
-func (s *Swarm) tell(ctx context.Context, l *listening, start bool) error {
+func (ls *listeners) tell(ctx context.Context, l *listening, start bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	on, err := l.follow(s.notices.Events)
+	on, err := l.follow(ls.notices.Events)
 	if !on || err != nil {
-		s.notices.Complain(l.Listener, err)
+		ls.notices.Complain(l.Listener, err)
 		return err
 	}
 	filed := l.filed.Swap(false)
-	any, err := s.notices.Hear(ctx, l.Listener)
+	any, err := ls.notices.Hear(ctx, l.Listener)
 	if err == nil && (start || filed || !any) {
 		err = l.Hear(ctx, nil)
-		s.notices.Complain(l.Listener, err)
+		ls.notices.Complain(l.Listener, err)
 	}
 	if err != nil && filed {
 		l.filed.Store(true)

@@ -16,20 +16,20 @@ import (
 // event at the same time.
 func TestAListenerHearsOfAFilingThatComesWithAnEvent(t *testing.T) {
 	events := journal.Open(t.TempDir(), durable.Files{}, nil)
-	s := &Swarm{}
-	s.notices = &notice.Teller{Events: events, Log: slog.New(slog.DiscardHandler)}
+	notices := &notice.Teller{Events: events, Log: slog.New(slog.DiscardHandler)}
 	var heard []int
 	l := notice.Listener{Name: "test", Hear: func(_ context.Context, events []journal.Event) error {
 		heard = append(heard, len(events))
 		return nil
 	}}
-	if err := s.openListeners([]notice.Listener{l}); err != nil {
+	ls, err := openListeners(notices, new(starts), []notice.Listener{l})
+	if err != nil {
 		t.Fatal(err)
 	}
-	listener := s.listeners[len(s.listeners)-1]
+	listener := ls.list[len(ls.list)-1]
 	tell := func() {
 		t.Helper()
-		if err := s.tell(t.Context(), listener, false); err != nil {
+		if err := ls.tell(t.Context(), listener, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestAListenerHearsOfAFilingThatComesWithAnEvent(t *testing.T) {
 	if err := events.Add(journal.Event{Kind: journal.Mail, Key: "two"}); err != nil {
 		t.Fatal(err)
 	}
-	s.notices.Filed()
+	notices.Filed()
 	tell()
 	tell()
 	if diff := cmp.Diff([]int{1, 1, 0, 0}, heard); diff != "" {

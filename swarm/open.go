@@ -78,12 +78,14 @@ func New(o Options) (*Swarm, error) {
 		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
 		mail: s.mail, notices: s.notices, log: s.log, settled: s.treasury.wake,
 	}
+	contexts := &contextNotices{member: s.member, backends: o.Backends, holds: s.holds, notices: s.notices}
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
-		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: s.contextSized, Note: s.mail.Note,
+		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: contexts.sized, Note: s.mail.Note,
 	}
-	if err := s.openListeners(o.Listeners); err != nil {
+	var err error
+	if s.listeners, err = openListeners(s.notices, &s.starts, o.Listeners); err != nil {
 		return nil, err
 	}
 	if err := s.openQuiet(); err != nil {
@@ -98,7 +100,6 @@ func New(o Options) (*Swarm, error) {
 		}
 		return running
 	})
-	var err error
 	if s.mail.Questions, err = mail.OpenQuestions(s.mail, s.answers.wake); err != nil {
 		return nil, err
 	}

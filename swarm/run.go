@@ -57,8 +57,8 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 		rest.Go(func() { s.leadNews.run(serving) })
 	}
 	rest.Go(func() { s.supervisor.Run(serving) })
-	for _, l := range s.listeners {
-		rest.Go(func() { s.listen(serving, l) })
+	for _, l := range s.listeners.list {
+		rest.Go(func() { s.listeners.listen(serving, l) })
 	}
 
 	s.mu.Lock()

@@ -46,7 +46,7 @@ func both(a, b string) string {
 // files, Status reports this as trouble and still reports the states of the agents.
 func (s *Swarm) Status(names ...string) (Status, error) {
 	st := Status{
-		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), s.fullDisks()...),
+		V: 1, Project: s.turnDeps.Project, Mixed: s.Plan().mixed(), Halted: s.store.Halted(), Reason: screen.Short(s.store.HaltReason(), maxWhy), Trouble: append(s.troubles(), fullDisks(s.store, s.home)...),
 		Daemon: &DaemonStatus{PID: os.Getpid(), Since: s.started, Version: s.opts.Version, Stopping: s.stopping(), Goroutines: runtime.NumGoroutine()},
 		Agents: []AgentStatus{},
 	}
@@ -73,7 +73,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {
 			a.UrgentWaits = a.Running && a.Message != nil && !b.Kind().Steers
 		}
-		if commands := s.roomFor(m.spec()); a.Context.IsNearlyFull() && len(commands) > 0 {
+		if commands := roomFor(s.opts.Backends, m.spec()); a.Context.IsNearlyFull() && len(commands) > 0 {
 			a.ContextNext = commands[0]
 		}
 		if o := s.holds.Of(m.name).Overtime; o.Holds(now) {
@@ -123,7 +123,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 	unread, questions, err := forLead(s.store)
 	st.Lead = LeadStatus{Unread: unread, Questions: questions, Agent: s.Plan().Lead, Name: s.Plan().LeadName}
 	uncounted = cmp.Or(uncounted, err)
-	st.Trouble = append(st.Trouble, s.unsortedTrouble()...)
+	st.Trouble = append(st.Trouble, unsortedTrouble(s.Plan(), s.opts.Backends, s.unsorted)...)
 	gone, err := s.gone()
 	st.Trouble = append(st.Trouble, goneTrouble(gone)...)
 	uncounted = cmp.Or(uncounted, err)

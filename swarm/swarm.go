@@ -53,7 +53,7 @@ type Swarm struct {
 	mail      *mail.Service
 	notices   *notice.Teller
 	feed      *feed
-	listeners []*listening
+	listeners *listeners
 	intake    *intake
 	strays    *strayFiles
 	leadNews  *leadAnnouncer

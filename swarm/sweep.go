@@ -2,13 +2,10 @@ package swarm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -34,6 +31,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	work.followUp(time.Now())
 	s.treasury.settleOver()
 	s.stuckHolds.settleFreed()
+	cleaner := cleaner{store: s.store, home: s.home, plan: s.Plan, log: s.log}
 	every := s.sweepEvery()
 	t := time.NewTimer(every)
 	defer t.Stop()
@@ -43,7 +41,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
 			tidied = now
-			s.tidy(now)
+			cleaner.tidy(now)
 		}
 		lost := false
 		select {
@@ -113,49 +111,4 @@ func (s *Swarm) watches(missing int, err error) {
 		which = fmt.Sprintf("%d of the mailboxes", missing)
 	}
 	s.notices.Trouble.Set("watch", fmt.Sprintf("%s cannot be watched: %v; they are checked every %v", which, err, s.sweepEvery()))
-}
-
-// tidy removes half-written files, and files past their retention.
-func (s *Swarm) tidy(now time.Time) {
-	// The names include the lead's mailbox, which accumulates the most keys, and the
-	// mailboxes of agents that have left.
-	names, err := s.store.Mailboxes()
-	if err != nil {
-		s.log.Warn("mailboxes could not be listed", keyErr, err)
-	}
-	for _, name := range names {
-		box, err := s.store.Mailbox(name)
-		if err == nil {
-			_, err = box.Clean(now)
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			s.log.Warn("mailbox could not be tidied", keyAgent, name, keyErr, err)
-		}
-	}
-	if _, err := s.store.Clean(now); err != nil {
-		s.log.Warn("files left by crashes could not be removed", keyErr, err)
-	}
-	if _, err := topic.Of(s.store).Clean(now); err != nil {
-		s.log.Warn("topics could not be tidied", keyErr, err)
-	}
-	p := s.Plan()
-	if p.Retention != (Retention{}) {
-		removed, err := s.store.Retain(p.Retention.DoneDays, int64(p.Retention.DoneMB))
-		if err != nil {
-			s.log.Warn("done/ could not be tidied", keyErr, err)
-		}
-		if removed > 0 {
-			s.log.Info("old messages were removed from done/", "messages", removed)
-		}
-		removed, err = s.store.RetainRefused(p.Retention.RefusedDays, int64(p.Retention.RefusedMB))
-		if err != nil {
-			s.log.Warn("refused/ could not be tidied", keyErr, err)
-		}
-		if removed > 0 {
-			s.log.Info("old messages were removed from refused/", "messages", removed)
-		}
-	}
-	if err := s.home.RotateTurns(p.Log.MaxAgeDays, now); err != nil {
-		s.log.Warn("turns could not be tidied", keyErr, err)
-	}
 }
