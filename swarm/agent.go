@@ -49,7 +49,7 @@ type agent struct {
 	hidden      *turn.Secrets
 	settler     settler
 	supervision supervision
-	purse       purse
+	budget      agentBudget
 }
 
 // The context of a turn is cancelled with one of these causes to end the turn early.

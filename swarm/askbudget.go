@@ -17,64 +17,64 @@ const budgetKind = "budget"
 func budgetKey(q budget.Question) string { return budgetKind + " " + q.String() }
 
 // ask asks the person once about a scope at its cap.
-func (p *purse) ask(b *budget.Block) {
+func (ab *agentBudget) ask(b *budget.Block) {
 	q := b.Question
-	if b.Answer != "" || !p.budget.NotAsked(q) {
+	if b.Answer != "" || !ab.book.NotAsked(q) {
 		return
 	}
-	about, why := p.name, "has spent "+b.Spent.In(b.Unit)+" of "+b.Cap.In(b.Unit)
+	about, why := ab.name, "has spent "+b.Spent.In(b.Unit)+" of "+b.Cap.In(b.Unit)
 	switch b.Kind {
 	case budget.KindSwarm:
 		about, why = "", why+" today"
 	case budget.KindAgent:
 		why += " today"
 	case budget.KindTask:
-		why += " for the task " + p.mail.Called(b.Name)
+		why += " for the task " + ab.mail.Called(b.Name)
 	case budget.KindTurn:
-		why += " in the turn of " + p.mail.Called(b.Name)
+		why += " in the turn of " + ab.mail.Called(b.Name)
 	}
 	if left := b.Left(); left != "" {
 		why += "; " + left
 	}
-	err := p.mail.Questions.AskPerson(journal.Question{
-		Key: budgetKey(q), Kind: budgetKind, Agent: p.name, About: q.String(), Subject: "budget: " + p.capText(b), Body: p.capBody(b), Words: capWords(b),
+	err := ab.mail.Questions.AskPerson(journal.Question{
+		Key: budgetKey(q), Kind: budgetKind, Agent: ab.name, About: q.String(), Subject: "budget: " + ab.capText(b), Body: ab.capBody(b), Words: capWords(b),
 		Notice: &journal.Notice{Word: journal.BudgetReached, Agent: about, Why: why, Held: true},
 	})
 	if err != nil {
-		p.inbox.Note(err)
+		ab.inbox.Note(err)
 		return
 	}
 	// A raise or a reload may have ended the question while it was being stored.
-	open, err := p.budget.Asked(q)
+	open, err := ab.book.Asked(q)
 	if !open {
-		err = p.mail.Questions.Settle(budgetKey(q), p.budget.Over(q, p.name))
+		err = ab.mail.Questions.Settle(budgetKey(q), ab.book.Over(q, ab.name))
 	}
-	p.inbox.Note(err)
+	ab.inbox.Note(err)
 }
 
 // warn warns once about each scope whose budget is nearly spent. For a daily scope it sends
 // the lead a message and a notice. For a task it sends only the notice, because there may
 // be many tasks in one night.
-func (p *purse) warn(t budget.Turn) {
-	for _, w := range p.budget.Warnings(t) {
+func (ab *agentBudget) warn(t budget.Turn) {
+	for _, w := range ab.book.Warnings(t) {
 		near := notice.NearCap{Scope: w.Scope.String(), Key: w.Question.String(), Used: "has spent " + w.Spent.In(w.Unit) + " of " + w.Cap.In(w.Unit)}
 		if w.Kind != budget.KindSwarm {
-			near.Agent = p.name
+			near.Agent = ab.name
 		}
 		if w.Kind == budget.KindTask {
-			near.Task = p.mail.Called(w.Name)
+			near.Task = ab.mail.Called(w.Name)
 		}
-		err := p.notices.Add(near)
+		err := ab.notices.Add(near)
 		if err == nil {
-			err = p.budget.Warned(w)
+			err = ab.book.Warned(w)
 		}
-		p.inbox.Note(err)
+		ab.inbox.Note(err)
 	}
 }
 
 // capBody returns the text of the question about a scope at its cap.
-func (p *purse) capBody(b *budget.Block) string {
-	text := p.capText(b) + ".\n\n"
+func (ab *agentBudget) capBody(b *budget.Block) string {
+	text := ab.capText(b) + ".\n\n"
 	switch b.Kind {
 	case budget.KindTurn:
 		text += "The message waits."
@@ -99,7 +99,7 @@ func capWords(b *budget.Block) []journal.AnswerWord {
 	}
 }
 
-func (p *purse) capText(b *budget.Block) string { return capText(p.mail.Called, b) }
+func (ab *agentBudget) capText(b *budget.Block) string { return capText(ab.mail.Called, b) }
 
 // capText describes a scope that is at its cap. called returns what people call a message.
 func capText(called func(id string) string, b *budget.Block) string {

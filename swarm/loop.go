@@ -98,7 +98,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
-	a.purse.unpark()
+	a.budget.unpark()
 	e, ok := a.next(time.Now())
 	if !ok {
 		return a.rested()
@@ -134,7 +134,7 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if _, held := a.held(time.Now()); held { // a hold began while the agent was waiting
 		return 0
 	}
-	reserved, block := a.purse.reserve(m)
+	reserved, block := a.budget.reserve(m)
 	if block != nil {
 		return a.keep(stop, e, m, a.admission.blocked(block))
 	}
@@ -152,7 +152,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	if err := a.takeUp(kill); err != nil {
 		return err
 	}
-	if err := a.purse.settleLost(); err != nil {
+	if err := a.budget.settleLost(); err != nil {
 		return err
 	}
 	a.unsettled, a.unfiled = false, nil
@@ -206,16 +206,16 @@ func (a *agent) keep(ctx context.Context, e dropbox.Entry, m *dropbox.Message, h
 		return 0 // the pause is shown
 	case b != nil && !b.Waits && b.Answer == budget.Stop && !b.Daily():
 		a.unsettled = true
-		if err := a.purse.giveUp(e, b); err != nil {
+		if err := a.budget.giveUp(e, b); err != nil {
 			return a.diskTrouble(ctx, "give up a message", err)
 		}
 		a.unsettled = false
 		return 0
 	case b != nil && !b.Waits:
-		a.purse.ask(b)
+		a.budget.ask(b)
 	}
 	if h.OneMessage {
-		a.purse.park(e, h)
+		a.budget.park(e, h)
 		return 0 // mail that belongs to other tasks may get a turn
 	}
 	a.turns.ClientWaits()
@@ -226,7 +226,7 @@ func (a *agent) keep(ctx context.Context, e dropbox.Entry, m *dropbox.Message, h
 // before the next check.
 func (a *agent) rested() time.Duration {
 	a.turns.ClientWaits()
-	if first := a.purse.first; a.inbox.Queue.HasParked() {
+	if first := a.budget.first; a.inbox.Queue.HasParked() {
 		a.showHeld(first)
 		a.beats.worked()
 		return a.untilHours(time.Now())

@@ -68,8 +68,8 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 		return nil
 	}
 	t := budget.Turn{Agent: a.name, Message: turn.NewCompaction()}
-	if b := a.purse.budget.Check(t); b != nil {
-		return &blockedError{b, a.purse.capText(b)}
+	if b := a.budget.book.Check(t); b != nil {
+		return &blockedError{b, a.budget.capText(b)}
 	}
 	// A waiting client is closed, because it could not be kept after a compaction.
 	a.turns.Close(kill, "the context is being compacted")
@@ -84,11 +84,11 @@ func (a *agent) compact(stop, kill context.Context, o *journal.Order) error {
 	if _, held := a.held(time.Now()); held || stop.Err() != nil { // a hold may have begun during the wait for the slot
 		return errStopping
 	}
-	reserved, block := a.purse.budget.Reserve(t, a.purse.mayStart())
+	reserved, block := a.budget.book.Reserve(t, a.budget.mayStart())
 	if block != nil {
-		return &blockedError{block, a.purse.capText(block)}
+		return &blockedError{block, a.budget.capText(block)}
 	}
-	defer a.purse.release()
+	defer a.budget.release()
 	defer endAfter(reserved.Time(), end)()
 	began := time.Now().UTC()
 	a.turns.View.Begin(&turn.MessageStatus{From: o.By, Subject: "compact the context", Since: began}, "compacting its context")

@@ -59,7 +59,7 @@ func New(o Options) (*Swarm, error) {
 		Names: func() mail.Names { return s.Plan().Names },
 	}
 	s.accounts = accounts{backends: o.Backends, environ: o.Environ, plan: s.Plan}
-	atCap := hold.Budget{Book: s.budget, Text: func(b *budget.Block) string { return capText(s.mail.Called, b) }}
+	atCap := hold.Budget{Book: s.book, Text: func(b *budget.Block) string { return capText(s.mail.Called, b) }}
 	s.admission = newAdmission(home, s.holds, &s.counts, s.halted, atCap, s.accounts, s.Plan)
 	s.notices = &notice.Teller{
 		Home: home, Store: o.Store, Events: home.Events(), Log: o.Log, Announcer: notice.NewAnnouncing(o.Announcer),
@@ -73,10 +73,10 @@ func New(o Options) (*Swarm, error) {
 	s.mail.Notices = s.notices
 	s.limits = &usageLimits{holds: s.holds, notices: s.notices, mail: s.mail, accounts: s.accounts, wake: s.wakeAccount}
 	s.strays = &strayFiles{store: o.Store, notices: s.notices, plan: s.Plan, members: s.members, log: s.log}
-	s.treasury = treasury{budget: s.budget, home: home, ledger: s.ledger, mail: s.mail, plan: s.Plan, members: s.members, log: s.log}
+	s.budget = swarmBudget{book: s.book, home: home, ledger: s.ledger, mail: s.mail, plan: s.Plan, members: s.members, log: s.log}
 	s.judging = judgements{
-		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.budget,
-		mail: s.mail, notices: s.notices, log: s.log, settled: s.treasury.wake,
+		backends: o.Backends, project: o.Project, environ: o.Environ, home: home, ledger: s.ledger, budget: s.book,
+		mail: s.mail, notices: s.notices, log: s.log, settled: s.budget.wake,
 	}
 	contexts := &contextNotices{member: s.member, backends: o.Backends, holds: s.holds, notices: s.notices}
 	s.turnDeps = &turn.Deps{
@@ -106,13 +106,13 @@ func New(o Options) (*Swarm, error) {
 	s.notices.Question = s.mail.Questions.NoticeOf
 	s.openOrders(o.Plan)
 	s.mail.Questions.Handle(stuckQuestion, s.escalations.answer)
-	s.mail.Questions.Handle(budgetKind, s.treasury.answer)
+	s.mail.Questions.Handle(budgetKind, s.budget.answer)
 	if lines, err := s.ledger.Amend(home, o.Store, specNames(o.Plan.Agents), time.Now()); err != nil {
 		return nil, err
 	} else if lines > 0 {
 		s.log.Warn("lines were missing from the ledger", "lines", lines)
 	}
-	if err := errors.Join(s.judging.endLost(), s.treasury.restore(o.Plan)); err != nil {
+	if err := errors.Join(s.judging.endLost(), s.budget.restore(o.Plan)); err != nil {
 		return nil, err
 	}
 	for _, spec := range o.Plan.Agents {
@@ -163,12 +163,12 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	if err = s.setAside(err, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."); err != nil {
 		return err
 	}
-	s.budget, err = budget.Open(s.home, p.budget(), nil)
+	s.book, err = budget.Open(s.home, p.budget(), nil)
 	if err = s.setAside(err, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"); err != nil {
 		return err
 	}
 	s.ledger, err = journal.OpenLedger(s.home, func(line journal.LedgerLine, old bool) {
-		s.budget.Settle(line)
+		s.book.Settle(line)
 		if old {
 			s.counts.Recall(line, s.holds.Of(line.Agent).Word)
 		}
@@ -216,9 +216,9 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		AgentLog: journal.OpenAgentLog(s.home, spec.Name, p, s.feed.line(spec.Name), s.mail.Note),
 		Backend:  func() string { return a.client.kind().Name },
 	}
-	a.purse = purse{
-		budget: s.budget, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, notices: s.notices, plan: s.Plan,
-		name: spec.Name, inbox: a.inbox, wake: s.treasury.wake,
+	a.budget = agentBudget{
+		book: s.book, slots: s.slots, home: s.home, ledger: s.ledger, mail: s.mail, notices: s.notices, plan: s.Plan,
+		name: spec.Name, inbox: a.inbox, wake: s.budget.wake,
 	}
 	s.whispers.Waiting(spec.Name) // reads the agent's file, which makes Wait include the agent
 	a.permits = permitter{

@@ -25,7 +25,7 @@ type Changes struct {
 func (s *Swarm) Reload(p Plan) (Changes, error) {
 	c, err := s.replacePlan(p)
 	if err == nil {
-		s.treasury.settleOver()
+		s.budget.settleOver()
 		s.stuckHolds.settleFreed()
 		s.answers.wake() // nobody waits for the answers to the questions of a removed agent
 	}
@@ -96,7 +96,7 @@ func (s *Swarm) replacePlan(p Plan) (Changes, error) {
 		c.Added = append(c.Added, name)
 	}
 	s.current = p
-	s.budget.SetRules(p.budget())
+	s.book.SetRules(p.budget())
 	s.notices.Trouble.Clear(judgeTrouble) // the next judgement shows whether the judge still fails
 	s.supervisor.Configure(p.supervision(), s.judging.judge(p))
 	for _, name := range c.Removed {

@@ -67,7 +67,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			members = append(members, m)
 		}
 	}
-	st.Budget = s.budget.Report(specNames(s.Plan().Agents))
+	st.Budget = s.book.Report(specNames(s.Plan().Agents))
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
 		if b := turn.BackendOf(s.turnDeps.Backends, a.Backend); b != nil {
@@ -80,7 +80,7 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			a.Overtime = new(o.Until.UTC())
 		}
 		if key := m.view.asked(); key != "" && a.State == Parked {
-			a.Next = cmp.Or(s.treasury.nextOf(key), a.Next)
+			a.Next = cmp.Or(s.budget.nextOf(key), a.Next)
 		}
 		if stuck := s.holds.Of(m.name).StuckIn(); stuck != nil && a.State == Paused {
 			if q, ok := s.mail.Questions.Of(stuckKey(stuck.Escalation)); ok && q.ID != "" && q.Settled.IsZero() {

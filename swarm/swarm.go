@@ -47,7 +47,7 @@ type Swarm struct {
 	counts   journal.TurnCounts
 	tokens   *journal.Tokens
 	whispers *whisper.Store
-	budget   *budget.Book
+	book     *budget.Book
 
 	// Mail, and what people are told.
 	mail      *mail.Service
@@ -63,7 +63,7 @@ type Swarm struct {
 	accounts    accounts
 	admission   *admission
 	limits      *usageLimits
-	treasury    treasury
+	budget      swarmBudget
 	slots       *slots
 	starts      starts
 	turnDeps    *turn.Deps // the turns' dependencies

@@ -29,7 +29,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	}
 	work := follower{store: s.store, tokens: s.tokens, mail: s.mail, notices: s.notices, plan: s.Plan, log: s.log, waits: unclaimed{}}
 	work.followUp(time.Now())
-	s.treasury.settleOver()
+	s.budget.settleOver()
 	s.stuckHolds.settleFreed()
 	cleaner := cleaner{store: s.store, home: s.home, plan: s.Plan, log: s.log}
 	every := s.sweepEvery()
@@ -94,7 +94,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 			t.Reset(min(every, vanishedAgain))
 		}
 		work.followUp(time.Now())
-		s.treasury.settleOver()
+		s.budget.settleOver()
 		s.stuckHolds.settleFreed()
 		s.wakeAgents()
 	}

@@ -22,7 +22,7 @@ import (
 func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) time.Duration {
 	defer func() {
 		if !a.unsettled { // otherwise the turn must still be settled
-			a.purse.release()
+			a.budget.release()
 		}
 	}()
 	e, ok := a.next(time.Now())
@@ -51,7 +51,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	a.unsettled = j.Stranded
 	a.inbox.Settled()
 	if m := j.Claim.Message; m != nil {
-		a.purse.warn(hold.TurnOn(a.name, m))
+		a.budget.warn(hold.TurnOn(a.name, m))
 	}
 	a.beats.worked()
 	return 0

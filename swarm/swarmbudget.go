@@ -15,10 +15,10 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
-// A treasury is the daemon's interface to the budget. It carries out people's decisions.
+// A swarmBudget is the daemon's interface to the budget. It carries out people's decisions.
 // It is safe for concurrent use.
-type treasury struct {
-	budget  *budget.Book
+type swarmBudget struct {
+	book    *budget.Book
 	home    journal.Home
 	ledger  *journal.Ledger
 	mail    *mail.Service
@@ -29,15 +29,15 @@ type treasury struct {
 
 // restore restores the reservations of the turns that an earlier daemon left. The book must
 // contain the whole ledger before restore is called.
-func (t *treasury) restore(p Plan) error {
-	open, err := t.home.OpenRecords(t.ledger.Has)
+func (sb *swarmBudget) restore(p Plan) error {
+	open, err := sb.home.OpenRecords(sb.ledger.Has)
 	if err != nil {
 		return err
 	}
 	for _, rec := range open {
 		if slices.Contains(specNames(p.Agents), rec.Agent) {
-			t.budget.Restore(rec)
-		} else if err := t.ledger.Add(lostLine(rec)); err != nil {
+			sb.book.Restore(rec)
+		} else if err := sb.ledger.Add(lostLine(rec)); err != nil {
 			return err
 		}
 	}
@@ -46,9 +46,9 @@ func (t *treasury) restore(p Plan) error {
 
 // wake wakes the agents if there is a cap, because a blocked turn may now be able to
 // start.
-func (t *treasury) wake() {
-	if t.budget.Bounds() {
-		for _, m := range t.members() {
+func (sb *swarmBudget) wake() {
+	if sb.book.Bounds() {
+		for _, m := range sb.members() {
 			m.wakeup.wake()
 		}
 	}
@@ -64,28 +64,28 @@ func (s *Swarm) RaiseBudget(name string, amount budget.Amount, by string) (budge
 	if !s.fromPerson(by) {
 		return budget.Row{}, ErrRaise
 	}
-	return s.treasury.raise(name, amount, by)
+	return s.budget.raise(name, amount, by)
 }
 
 // raise adds to the cap of a scope.
-func (t *treasury) raise(name string, amount budget.Amount, by string) (budget.Row, error) {
-	scope, err := t.budget.Find(name, specNames(t.plan().Agents))
+func (sb *swarmBudget) raise(name string, amount budget.Amount, by string) (budget.Row, error) {
+	scope, err := sb.book.Find(name, specNames(sb.plan().Agents))
 	if err != nil {
 		return budget.Row{}, err
 	}
-	question := t.budget.Question(scope)
-	if _, err := t.budget.Raise(scope, t.budget.Worker(scope), amount); err != nil {
+	question := sb.book.Question(scope)
+	if _, err := sb.book.Raise(scope, sb.book.Worker(scope), amount); err != nil {
 		return budget.Row{}, err
 	}
-	t.log.Info("budget raised", "scope", scope.String(), "by", by, "amount", amount.Text())
-	t.mail.Note(t.mail.Questions.Settle(budgetKey(question), "the cap was raised by "+amount.Text()))
-	t.wake()
-	line, _ := t.budget.Line(scope)
+	sb.log.Info("budget raised", "scope", scope.String(), "by", by, "amount", amount.Text())
+	sb.mail.Note(sb.mail.Questions.Settle(budgetKey(question), "the cap was raised by "+amount.Text()))
+	sb.wake()
+	line, _ := sb.book.Line(scope)
 	return line.Row(), nil
 }
 
 // answer carries out a person's answer to a question.
-func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
+func (sb *swarmBudget) answer(n journal.Question, a journal.QuestionAnswer) (happened string, err error) {
 	q, ok := budget.QuestionNamed(n.About)
 	if !ok {
 		return "", fmt.Errorf("the question is about %q, which is not a budget", n.About)
@@ -93,20 +93,20 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 	answer := budget.Answer(a.Word)
 	var waiting []string
 	if answer == budget.End {
-		if waiting, err = t.waitingIn(q.Scope); err != nil {
+		if waiting, err = sb.waitingIn(q.Scope); err != nil {
 			return "", err
 		}
 	}
-	passed, err := t.budget.Answer(q, n.Agent, budget.Reply{ID: a.ID, Answer: answer}, waiting)
+	passed, err := sb.book.Answer(q, n.Agent, budget.Reply{ID: a.ID, Answer: answer}, waiting)
 	if over, ok := errors.AsType[*budget.OverError](err); ok {
 		return over.Error() + "; nothing has changed", nil
 	} else if err != nil {
 		return "", err
 	}
-	t.wake()
+	sb.wake()
 	switch {
 	case answer == budget.More:
-		return q.Scope.String() + " continues: its cap is " + t.budget.Cap(q.Scope, n.Agent).Text(), nil
+		return q.Scope.String() + " continues: its cap is " + sb.book.Cap(q.Scope, n.Agent).Text(), nil
 	case answer == budget.End:
 		return fmt.Sprintf("%s in %s may have one more turn", screen.Count(passed, "message"), q.Scope), nil
 	case q.Scope.Daily():
@@ -116,8 +116,8 @@ func (t *treasury) answer(n journal.Question, a journal.QuestionAnswer) (happene
 }
 
 // waitingIn returns the ids of the messages that are waiting for a turn in a scope.
-func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
-	for _, m := range t.members() {
+func (sb *swarmBudget) waitingIn(scope budget.Scope) (ids []string, err error) {
+	for _, m := range sb.members() {
 		entries, err := m.inbox.Box.Peek()
 		if err != nil {
 			return nil, err
@@ -138,35 +138,35 @@ func (t *treasury) waitingIn(scope budget.Scope) (ids []string, err error) {
 // settleOver ends the questions that no longer need an answer because the day is over,
 // because the cap was raised by an order or in the configuration, because the agent has
 // left, or because no mail waits for the answer.
-func (t *treasury) settleOver() {
-	for _, n := range t.mail.Questions.Unanswered(budgetKind) {
+func (sb *swarmBudget) settleOver() {
+	for _, n := range sb.mail.Questions.Unanswered(budgetKind) {
 		q, ok := budget.QuestionNamed(n.About)
 		if !ok {
 			continue
 		}
-		why := cmp.Or(t.budget.Over(q, n.Agent), t.unneeded(q.Scope))
+		why := cmp.Or(sb.book.Over(q, n.Agent), sb.unneeded(q.Scope))
 		if why == "" {
 			continue
 		}
-		if err := t.mail.Questions.Settle(budgetKey(q), why); err != nil {
-			t.mail.Note(err)
+		if err := sb.mail.Questions.Settle(budgetKey(q), why); err != nil {
+			sb.mail.Note(err)
 			continue
 		}
-		t.mail.Note(t.budget.Next(q))
+		sb.mail.Note(sb.book.Next(q))
 	}
 }
 
 // unneeded returns why nothing depends on the cap of a scope, or "" if something may. A
 // task or a turn whose mail was given up, cancelled or done needs no decision; the cap of a
 // day also holds back mail that arrives later.
-func (t *treasury) unneeded(s budget.Scope) string {
+func (sb *swarmBudget) unneeded(s budget.Scope) string {
 	switch {
 	case s.Kind == budget.KindAgent:
-		if _, known := t.plan().spec(s.Name); !known && s.Name != JudgeName {
+		if _, known := sb.plan().spec(s.Name); !known && s.Name != JudgeName {
 			return hasLeft(s.Name)
 		}
 	case !s.Daily():
-		if open, err := t.isOpen(s); err == nil && !open {
+		if open, err := sb.isOpen(s); err == nil && !open {
 			return "no mail waits for it"
 		}
 	}
@@ -174,12 +174,12 @@ func (t *treasury) unneeded(s budget.Scope) string {
 }
 
 // isOpen reports whether any message in a scope is waiting for a turn or in a turn.
-func (t *treasury) isOpen(s budget.Scope) (bool, error) {
-	waiting, err := t.waitingIn(s)
+func (sb *swarmBudget) isOpen(s budget.Scope) (bool, error) {
+	waiting, err := sb.waitingIn(s)
 	if len(waiting) > 0 || err != nil {
 		return true, err
 	}
-	for _, m := range t.members() {
+	for _, m := range sb.members() {
 		claimed, err := m.inbox.Box.Claimed()
 		if err != nil {
 			return true, err
@@ -195,8 +195,8 @@ func (t *treasury) isOpen(s budget.Scope) (bool, error) {
 
 // nextOf returns the command with which a person answers a question, or "" if the
 // question is not open or has no id yet.
-func (t *treasury) nextOf(key string) string {
-	if n, ok := t.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
+func (sb *swarmBudget) nextOf(key string) string {
+	if n, ok := sb.mail.Questions.Of(key); ok && n.ID != "" && n.Settled.IsZero() {
 		return "claude-swarm reply " + n.ID + " more   (or stop, or end)"
 	}
 	return ""

@@ -27,10 +27,9 @@ func endAfter(d time.Duration, end context.CancelCauseFunc) (stop func()) {
 	return func() { t.Stop() }
 }
 
-// A purse is one agent's interface to the budget. Only the agent's goroutine uses a
-// purse.
-type purse struct {
-	budget  *budget.Book
+// An agentBudget is one agent's interface to the budget. Only the agent's goroutine uses it.
+type agentBudget struct {
+	book    *budget.Book
 	slots   *slots
 	home    journal.Home
 	ledger  *journal.Ledger
@@ -45,57 +44,57 @@ type purse struct {
 }
 
 // unpark returns the parked messages to the queue if the budget has changed.
-func (p *purse) unpark() {
-	if v := p.budget.Version(); v != p.version {
-		p.version, p.first = v, hold.Held{}
-		p.inbox.Queue.Unpark()
+func (ab *agentBudget) unpark() {
+	if v := ab.book.Version(); v != ab.version {
+		ab.version, ab.first = v, hold.Held{}
+		ab.inbox.Queue.Unpark()
 	}
 }
 
 // reserve reserves part of the budget for the turn of a message. The turn already has a
 // slot. If the message cannot be read, m is nil and nothing is reserved, because the
 // message gets no turn.
-func (p *purse) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
+func (ab *agentBudget) reserve(m *dropbox.Message) (*budget.Reservation, *budget.Block) {
 	if m == nil {
 		return nil, nil
 	}
-	return p.budget.Reserve(hold.TurnOn(p.name, m), p.mayStart())
+	return ab.book.Reserve(hold.TurnOn(ab.name, m), ab.mayStart())
 }
 
 // mayStart returns how many turns may start now, including the turn that already has a
 // slot.
-func (p *purse) mayStart() int {
+func (ab *agentBudget) mayStart() int {
 	agents := 0
-	for _, spec := range p.plan().Agents {
+	for _, spec := range ab.plan().Agents {
 		if !spec.Attached {
 			agents++
 		}
 	}
-	return max(1, min(p.slots.places()+1, agents-p.budget.Open()))
+	return max(1, min(ab.slots.places()+1, agents-ab.book.Open()))
 }
 
 // release gives back the part of the reservation that the last turn did not use, and wakes
 // the agents, because a blocked turn may now be able to start.
-func (p *purse) release() {
-	if p.budget.Release(p.name) {
-		p.wake()
+func (ab *agentBudget) release() {
+	if ab.book.Release(ab.name) {
+		ab.wake()
 	}
 }
 
 // settleLost ends the reservations of the turns that an earlier daemon left. If the message
 // of a turn is gone, there is no way to determine how the turn ended, so the turn's whole
 // reservation counts as spent.
-func (p *purse) settleLost() error {
-	for _, turn := range p.budget.Unsettled(p.name) {
-		rec, err := journal.ReadRecord(p.home, turn)
+func (ab *agentBudget) settleLost() error {
+	for _, turn := range ab.book.Unsettled(ab.name) {
+		rec, err := journal.ReadRecord(ab.home, turn)
 		if err != nil || rec.Process.PID == 0 {
 			continue // no prompt was sent
 		}
-		if err := p.ledger.Add(lostLine(rec)); err != nil {
+		if err := ab.ledger.Add(lostLine(rec)); err != nil {
 			return err
 		}
 	}
-	p.release()
+	ab.release()
 	return nil
 }
 
@@ -109,18 +108,18 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 
 // park leaves a message in new/ until the budget changes. The agent handles mail for other
 // tasks first.
-func (p *purse) park(e dropbox.Entry, h hold.Held) {
-	p.inbox.Queue.Park(e)
-	if p.first.Why == "" {
-		p.first = h
+func (ab *agentBudget) park(e dropbox.Entry, h hold.Held) {
+	ab.inbox.Queue.Park(e)
+	if ab.first.Why == "" {
+		ab.first = h
 	}
 }
 
 // giveUp gives up a message whose task a person has stopped.
-func (p *purse) giveUp(e dropbox.Entry, b *budget.Block) error {
-	j, err := p.inbox.Claim(e)
+func (ab *agentBudget) giveUp(e dropbox.Entry, b *budget.Block) error {
+	j, err := ab.inbox.Claim(e)
 	if j == nil {
 		return err
 	}
-	return p.inbox.GiveUp(j.Claim, p.capText(b))
+	return ab.inbox.GiveUp(j.Claim, ab.capText(b))
 }
