@@ -25,19 +25,21 @@ type agent struct {
 	permits permitter
 	log     *slog.Logger
 
-	files     projectFiles
-	client    clientSettings
-	holds     *journal.Holds
-	ledger    *journal.Ledger
-	notices   *notice.Teller
+	files   projectFiles
+	holds   *journal.Holds
+	ledger  *journal.Ledger
+	notices *notice.Teller
+	strays  *strayFiles
+	feed    *feed
+
+	// Whether a turn may begin, and how it runs.
 	admission *admission
 	limits    *usageLimits
-	breaker   *breaker
-	restart   RestartPolicy
-	strays    *strayFiles
 	slots     *slots
 	starts    *starts
-	feed      *feed
+	client    clientSettings
+	breaker   *breaker
+	restart   RestartPolicy
 
 	// Only the agent's goroutine may use the fields below, except for told of supervision.
 

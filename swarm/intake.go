@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -11,18 +12,24 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/swarm/notice"
 )
 
 // intake delivers files that were dropped into mailboxes, as soon as the files have
 // stopped changing. It runs in one goroutine for the whole swarm, and sleeps while there
 // are no such files.
 type intake struct {
-	swarm  *Swarm
-	wakeup wakeup
-	seen   map[strayKey]strayState // the files that the last check found
-	full   map[string]bool         // mailboxes that the status shows as full
-	tight  bool                    // whether the status lists files that are waiting for room on the disk
-	open   bool                    // whether the status lists files that are not finished
+	store   *dropbox.Store
+	notices *notice.Teller
+	strays  *strayFiles
+	plan    func() Plan
+	members func() []*member
+	log     *slog.Logger
+	wakeup  wakeup
+	seen    map[strayKey]strayState // the files that the last check found
+	full    map[string]bool         // mailboxes that the status shows as full
+	tight   bool                    // whether the status lists files that are waiting for room on the disk
+	open    bool                    // whether the status lists files that are not finished
 }
 
 type strayKey struct{ mailbox, name string }
@@ -54,8 +61,11 @@ const roomAgain = time.Second
 // mostPatience is the maximum wait after a failed delivery of a file.
 const mostPatience = 30 * time.Second
 
-func newIntake(s *Swarm) *intake {
-	return &intake{swarm: s, wakeup: newWakeup(), seen: map[strayKey]strayState{}, full: map[string]bool{}}
+func newIntake(store *dropbox.Store, notices *notice.Teller, strays *strayFiles, plan func() Plan, members func() []*member, log *slog.Logger) *intake {
+	return &intake{
+		store: store, notices: notices, strays: strays, plan: plan, members: members, log: log,
+		wakeup: newWakeup(), seen: map[strayKey]strayState{}, full: map[string]bool{},
+	}
 }
 
 func (in *intake) run(stop context.Context) {
@@ -69,20 +79,20 @@ func (in *intake) run(stop context.Context) {
 // look delivers the files that have not changed for long enough, and returns the time
 // until the next check.
 func (in *intake) look(now time.Time) time.Duration {
-	rest := in.swarm.Plan().debounce()
+	rest := in.plan().debounce()
 	again := forever
 	still := map[strayKey]strayState{}
 	full := map[string][]string{}
 	var tight, open []string
 	lacksRoom := false // whether this check found that the disk is full
 	noRoom := sync.OnceValue(func() bool {
-		lacksRoom = dropbox.IsNoRoom(in.swarm.store.Room())
+		lacksRoom = dropbox.IsNoRoom(in.store.Room())
 		return lacksRoom
 	})
 	for _, p := range in.places() {
 		strays, err := p.box.Drops().List()
 		if err != nil {
-			in.swarm.log.Warn("mailbox could not be read", keyAgent, p.box.Name(), keyErr, err)
+			in.log.Warn("mailbox could not be read", keyAgent, p.box.Name(), keyErr, err)
 			continue
 		}
 		for _, st := range strays {
@@ -161,12 +171,12 @@ func isFull(box *dropbox.Mailbox) bool {
 func (in *intake) complain(full map[string][]string) {
 	for name := range in.full {
 		if len(full[name]) == 0 {
-			in.swarm.notices.Trouble.Clear("full " + name)
+			in.notices.Trouble.Clear("full " + name)
 			delete(in.full, name)
 		}
 	}
 	for name, files := range full {
-		in.swarm.notices.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, because the mailbox of %s is full (max_waiting): %s", name, named(files)))
+		in.notices.Trouble.Set("full "+name, fmt.Sprintf("not taken in yet, because the mailbox of %s is full (max_waiting): %s", name, named(files)))
 		in.full[name] = true
 	}
 }
@@ -176,9 +186,9 @@ func (in *intake) complainOfDisk(files []string) {
 	const key = "drops are waiting for disk space"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.notices.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
+		in.notices.Trouble.Set(key, "not taken in yet, because the disk is full: "+named(files))
 	} else if in.tight {
-		in.swarm.notices.Trouble.Clear(key)
+		in.notices.Trouble.Clear(key)
 	}
 	in.tight = len(files) > 0
 }
@@ -188,9 +198,9 @@ func (in *intake) tellOpen(files []string) {
 	const key = "drops are being written"
 	if len(files) > 0 {
 		slices.Sort(files)
-		in.swarm.notices.Trouble.Set(key, "not taken in yet: "+named(files))
+		in.notices.Trouble.Set(key, "not taken in yet: "+named(files))
 	} else if in.open {
-		in.swarm.notices.Trouble.Clear(key)
+		in.notices.Trouble.Clear(key)
 	}
 	in.open = len(files) > 0
 }
@@ -225,14 +235,14 @@ func (p place) unfinished(st dropbox.Stray, now time.Time, quiet, rest time.Dura
 // places returns the mailboxes of the agents, the lead and IRC.
 func (in *intake) places() []place {
 	var out []place
-	for _, m := range in.swarm.members() {
+	for _, m := range in.members() {
 		out = append(out, place{m.inbox.Box, m.takeIn})
 	}
-	if box, err := in.swarm.store.Mailbox(dropbox.Lead); err == nil {
+	if box, err := in.store.Mailbox(dropbox.Lead); err == nil {
 		out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 	}
-	if in.swarm.notices.Announcer != nil {
-		if box, err := in.swarm.store.Mailbox(in.swarm.notices.Announcer.Bridge()); err == nil {
+	if in.notices.Announcer != nil {
+		if box, err := in.store.Mailbox(in.notices.Announcer.Bridge()); err == nil {
 			out = append(out, place{box, func(st dropbox.Stray, cut string) bool { return in.takeInFor(box, st, cut) }})
 		}
 	}
@@ -243,7 +253,7 @@ func (in *intake) places() []place {
 // The file becomes a note unless it specifies another type. takeInFor sets aside a file
 // that is not a message or was truncated by a full disk.
 func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) bool {
-	log := in.swarm.log.With("file", st.Name)
+	log := in.log.With("file", st.Name)
 	err := setCutAside(box, st, cut)
 	if cut == "" {
 		var d dropbox.Delivery
@@ -260,7 +270,7 @@ func (in *intake) takeInFor(box *dropbox.Mailbox, st dropbox.Stray, cut string) 
 	}
 	log.Info("file was taken in", keyAgent, box.Name(), "set_aside", isBad)
 	if isBad {
-		in.swarm.strays.tellNotTaken(box.Name(), st, bad)
+		in.strays.tellNotTaken(box.Name(), st, bad)
 	}
 	return true
 }

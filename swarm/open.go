@@ -91,7 +91,7 @@ func New(o Options) (*Swarm, error) {
 	if err := s.openQuiet(); err != nil {
 		return nil, err
 	}
-	s.intake = newIntake(s)
+	s.intake = newIntake(o.Store, s.notices, s.strays, s.Plan, s.members, s.log)
 	s.leadNews = newLeadAnnouncer(s.mail, func() (running []string) {
 		for _, m := range s.members() {
 			if turn := m.turns.Runs.Turn(); turn != "" {

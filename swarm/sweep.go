@@ -36,7 +36,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	t := time.NewTimer(every)
 	defer t.Stop()
 	tidied, swept := time.Time{}, time.Now()
-	census := newCensus(s)
+	census := newCensus(s.store, s.notices, s.Plan, s.members, s.log)
 	var away departure
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"log/slog"
 	"maps"
 	"time"
 
@@ -15,7 +16,11 @@ const vanishedAgain = time.Second
 // A census finds messages that another program, such as git clean, deleted while they were
 // waiting. Only the sweep goroutine uses a census.
 type census struct {
-	s *Swarm
+	store   *dropbox.Store
+	notices *notice.Teller
+	plan    func() Plan
+	members func() []*member
+	log     *slog.Logger
 	// waiting contains the ids of the messages that the last check found in a mailbox.
 	// The queues of the agents contain more recent ones.
 	waiting map[string]map[string]bool
@@ -27,8 +32,11 @@ type census struct {
 	told map[string]map[string]bool
 }
 
-func newCensus(s *Swarm) *census {
-	return &census{s: s, waiting: map[string]map[string]bool{}, missing: map[string]map[string]time.Time{}, told: map[string]map[string]bool{}}
+func newCensus(store *dropbox.Store, notices *notice.Teller, plan func() Plan, members func() []*member, log *slog.Logger) *census {
+	return &census{
+		store: store, notices: notices, plan: plan, members: members, log: log,
+		waiting: map[string]map[string]bool{}, missing: map[string]map[string]time.Time{}, told: map[string]map[string]bool{},
+	}
 }
 
 // check compares the mailboxes with the last check, and tells the lead about messages that
@@ -69,7 +77,7 @@ func (c *census) known() map[string]map[string]bool {
 	for _, name := range append(dropbox.Bridges(), dropbox.Lead) {
 		all[name] = maps.Clone(c.waiting[name])
 	}
-	for _, m := range c.s.members() {
+	for _, m := range c.members() {
 		known, claimed := m.inbox.Queue.TakeKnown()
 		for id := range c.waiting[m.name] {
 			if !claimed[id] {
@@ -91,7 +99,7 @@ func (c *census) known() map[string]map[string]bool {
 // look returns the known messages that are nowhere in a mailbox, with the times when they
 // were first missing.
 func (c *census) look(name string, known map[string]bool, now time.Time) (map[string]time.Time, error) {
-	box, err := c.s.store.Mailbox(name)
+	box, err := c.store.Mailbox(name)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +143,6 @@ func (c *census) tell(vanished map[string][]string, now time.Time) {
 	for _, ids := range vanished {
 		total += len(ids)
 	}
-	c.s.log.Warn("waiting messages were deleted by another program", "messages", total)
-	c.s.notices.Tell(notice.Vanished{At: now, Messages: vanished, Lead: c.s.Plan().Names.Called(dropbox.Lead)})
+	c.log.Warn("waiting messages were deleted by another program", "messages", total)
+	c.notices.Tell(notice.Vanished{At: now, Messages: vanished, Lead: c.plan().Names.Called(dropbox.Lead)})
 }

@@ -2,7 +2,7 @@
 //
 //	measure                                now  where
 //	methods of a type                       76  swarm.Swarm; 57 dropbox.Mailbox; 44 swarm.agent
-//	types that embed the same struct         6  swarm.deps: swarm.Swarm swarm.agent …
+//	types that embed the same struct         4  dropbox.Entry: dropbox.Claim dropbox.DeadLetter …
 //
 // It loads the source with type information and counts what a reader has to hold in the
 // head: the methods and fields of a type, its own and those that it gets by embedding, the
