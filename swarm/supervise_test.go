@@ -651,6 +651,7 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			judge := t.TempDir() // is removed after the daemon has ended
 			f := newField(t, "coder")
+			f.environ = []string{"SCRIPTED_KEY=k"}
 			f.plan.Budget = budget.Rules{Swarm: dollars(8), Agents: map[string]budget.AgentRules{"coder": {Turn: dollars(4)}}}
 			f.plan.Supervisor = &swarm.Supervision{Settings: supervisor.Settings{Window: 5, Interval: 1}, Backend: "scripted", Client: runner.Spec{Model: "small", Dir: judge}}
 			begun := make(chan runner.Turn, 1)
@@ -678,6 +679,9 @@ func TestAJudgementIsCountedWhenItsDaemonEnds(t *testing.T) {
 			home := journal.HomeOf(f.dir)
 			if judged.CapUSD <= 0 {
 				t.Fatal("nothing is reserved")
+			}
+			if !slices.Contains(judged.Env, "SCRIPTED_KEY=k") {
+				t.Errorf("its client does not get the environment of the daemon: %q", judged.Env)
 			}
 			record, err := os.ReadFile(home.TurnFile(judged.ID, ".json"))
 			if err != nil {
