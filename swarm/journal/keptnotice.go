@@ -2,6 +2,8 @@ package journal
 
 import (
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
 // KeptName is the name of the [KeptFile].
@@ -9,13 +11,13 @@ const KeptName = "quiet.json"
 
 // A KeptFile contains the facts that are reported to the person after the quiet hours.
 type KeptFile struct {
-	V      int       `json:"v"`
-	First  int64     `json:"first,omitempty"` // number of the first event
-	Until  time.Time `json:"until,omitzero"`  // end of the quiet hours
-	Closed bool      `json:"closed,omitempty"`
-	Told   bool      `json:"told,omitempty"`   // the facts were reported to the person; set only after Closed
-	Kept   []Kept    `json:"kept,omitempty"`   // oldest first
-	Before []string  `json:"before,omitempty"` // keys of the facts that earlier alerts reported
+	V      durable.Version1 `json:"v"`
+	First  int64            `json:"first,omitempty"` // number of the first event
+	Until  time.Time        `json:"until,omitzero"`  // end of the quiet hours
+	Closed bool             `json:"closed,omitempty"`
+	Told   bool             `json:"told,omitempty"`   // the facts were reported to the person; set only after Closed
+	Kept   []Kept           `json:"kept,omitempty"`   // oldest first
+	Before []string         `json:"before,omitempty"` // keys of the facts that earlier alerts reported
 }
 
 // A Kept is a fact that is reported to the person after the quiet hours.

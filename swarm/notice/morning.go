@@ -14,7 +14,7 @@ import (
 // the same thing, such as an agent that stopped twice, it returns only the newest.
 func (q *Quiet) current() (all []journal.Kept) {
 	seen := map[string]bool{}
-	for _, k := range slices.Backward(q.file.Kept) {
+	for _, k := range slices.Backward(q.doc.Get().Kept) {
 		if q.isVoid(k) || seen[thing(k)] {
 			continue
 		}

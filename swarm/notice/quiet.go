@@ -30,8 +30,8 @@ type Quiet struct {
 	teller *Teller
 	now    Now
 
-	mu   sync.Mutex
-	file journal.KeptFile
+	mu  sync.Mutex // makes keep and tell exclude each other
+	doc *durable.Doc[journal.KeptFile]
 }
 
 // Now answers what [Quiet] asks about the swarm.
@@ -51,8 +51,8 @@ type Now struct {
 
 // OpenQuiet reads the facts that an earlier daemon kept.
 func OpenQuiet(t *Teller, now Now) (*Quiet, error) {
-	q := &Quiet{teller: t, now: now}
-	return q, durable.ReadJSON(quietFile(t.Home), &q.file)
+	doc, err := durable.OpenDoc[journal.KeptFile](t.Home.Files(), quietFile(t.Home), durable.DocOptions{})
+	return &Quiet{teller: t, now: now, doc: doc}, err
 }
 
 // mark sets the end of the quiet hours in an event that would otherwise reach the person
@@ -140,17 +140,17 @@ func (q *Quiet) keep(ev journal.Event) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.file.Closed && !q.file.Told {
+	if f := q.doc.Get(); f.Closed && !f.Told {
 		if err := q.tell(); err != nil {
 			return err
 		}
 	}
-	if slices.Contains(q.file.Before, k.Key) || slices.ContainsFunc(q.file.Kept, func(o journal.Kept) bool { return o.Key == k.Key }) {
+	next := q.doc.Get()
+	if slices.Contains(next.Before, k.Key) || slices.ContainsFunc(next.Kept, func(o journal.Kept) bool { return o.Key == k.Key }) {
 		return nil // the event was kept before a power cut
 	}
-	next := q.file
 	if next.Told {
-		next = journal.KeptFile{Before: keysOf(q.file.Kept)}
+		next = journal.KeptFile{Before: keysOf(next.Kept)}
 	}
 	if len(next.Kept) == 0 {
 		next.First = ev.Seq
@@ -171,11 +171,10 @@ func keysOf(all []journal.Kept) (keys []string) {
 
 // save writes quiet.json. If the write fails, the copy in memory does not change.
 func (q *Quiet) save(f journal.KeptFile) error {
-	f.V = 1
-	if err := q.teller.Home.Files().WriteJSON(quietFile(q.teller.Home), f); err != nil {
+	err := q.doc.Change(func(is *journal.KeptFile) bool { *is = f; return true })
+	if err != nil {
 		return fmt.Errorf("keep notices for the end of the quiet hours: %w", err)
 	}
-	q.file = f
 	return nil
 }
 
@@ -186,7 +185,7 @@ func (q *Quiet) save(f journal.KeptFile) error {
 func (q *Quiet) Tell(now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.file.Kept) == 0 || q.file.Told || now.Before(q.file.Until) && !q.now.Until(now).IsZero() {
+	if f := q.doc.Get(); len(f.Kept) == 0 || f.Told || now.Before(f.Until) && !q.now.Until(now).IsZero() {
 		return nil
 	}
 	return q.tell()
@@ -194,16 +193,16 @@ func (q *Quiet) Tell(now time.Time) error {
 
 // tell implements Tell. The caller must hold mu.
 func (q *Quiet) tell() error {
-	if !q.file.Closed {
-		closed := q.file
-		closed.Closed = true
-		if err := q.save(closed); err != nil {
+	f := q.doc.Get()
+	if !f.Closed {
+		f.Closed = true
+		if err := q.save(f); err != nil {
 			return err
 		}
 	}
 	all := q.current()
-	if subject, body := morning(all, q.file.Kept[0].At); subject != "" {
-		key := fmt.Sprintf("quiet:%d", q.file.First)
+	if subject, body := morning(all, f.Kept[0].At); subject != "" {
+		key := fmt.Sprintf("quiet:%d", f.First)
 		ev := journal.Event{Kind: journal.Alert, Key: key, To: dropbox.Lead, At: time.Now().UTC(), Gathers: wordsOf(all), Message: &journal.Message{
 			From: dropbox.Swarm, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: subject, Key: key, Body: body,
 		}}
@@ -211,9 +210,8 @@ func (q *Quiet) tell() error {
 			return err
 		}
 	}
-	told := q.file
-	told.Told = true
-	return q.save(told)
+	f.Told = true
+	return q.save(f)
 }
 
 // wordsOf returns the sorted words of the facts' notices, without duplicates.
