@@ -66,7 +66,8 @@
 //	unsorted-tools.json, told
 //	budget.json
 //	questions.json,      the change is undone; a damaged file is set aside
-//	whispers/AGENT.json
+//	whispers/AGENT.json,
+//	quiet.json
 //	mirror.json          the next change includes it; a damaged file is overwritten
 //
 // # The event list
