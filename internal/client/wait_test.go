@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/internal/client"
 )
 
 // A wait keeps the last known state of a message that can no longer be found, and goes on
@@ -49,7 +50,7 @@ func TestAWaitKeepsTheLastKnownState(t *testing.T) {
 // A message that is refused or becomes a dead letter gets no answer, and the reason is told.
 func TestAWaitTellsWhyThereIsNoAnswer(t *testing.T) {
 	s := newSwarm(t, "coder")
-	lead, box := s.as(dropbox.Lead), mailbox(t, s, "coder")
+	box := mailbox(t, s, "coder")
 	for state, end := range map[dropbox.State]func(dropbox.Entry) error{
 		dropbox.Refused: func(e dropbox.Entry) error { return box.Refuse(e, "ring: it goes round") },
 		dropbox.Dead: func(e dropbox.Entry) error {
@@ -60,20 +61,8 @@ func TestAWaitTellsWhyThereIsNoAnswer(t *testing.T) {
 			return box.GiveUp(claimed.Entry, "its client crashed")
 		},
 	} {
-		sent, err := lead.Send(&dropbox.Message{To: []string{"coder"}, Type: dropbox.Task, Body: []byte("Port it.\n")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		wait, err := lead.Wait(sent)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer wait.Close()
-		found, err := s.Store.Find(sent[0].ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := end(found.Entry); err != nil {
+		wait, task := waitFor(t, s)
+		if err := end(task); err != nil {
 			t.Fatal(err)
 		}
 		want := map[dropbox.State]string{dropbox.Refused: "ring: it goes round", dropbox.Dead: "its client crashed"}[state]
@@ -87,21 +76,9 @@ func TestAWaitTellsWhyThereIsNoAnswer(t *testing.T) {
 // The answer of a finished turn may arrive a moment later. After that, the wait ends without one.
 func TestAWaitForATurnWithoutAnAnswer(t *testing.T) {
 	s := newSwarm(t, "coder")
-	lead, box := s.as(dropbox.Lead), mailbox(t, s, "coder")
-	sent, err := lead.Send(&dropbox.Message{To: []string{"coder"}, Type: dropbox.Task, Body: []byte("Port it.\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wait, err := lead.Wait(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer wait.Close()
-	found, err := s.Store.Find(sent[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	claimed, err := box.Claim(found.Entry)
+	box := mailbox(t, s, "coder")
+	wait, task := waitFor(t, s)
+	claimed, err := box.Claim(task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +93,29 @@ func TestAWaitForATurnWithoutAnAnswer(t *testing.T) {
 	if err != nil || got == nil || got.None == nil || got.None.State != dropbox.Done || len(wait.Pending) != 0 {
 		t.Fatalf("Look = %+v, %v, want that there is no answer", got, err)
 	}
-	if want := "coder finished " + sent[0].ID + " without an answer"; got.None.Error() != want {
+	if want := "coder finished " + task.ID + " without an answer"; got.None.Error() != want {
 		t.Errorf("it says %q, want %q", got.None, want)
 	}
+}
+
+// waitFor sends coder a task, and returns the lead's wait for its answer.
+func waitFor(t *testing.T, s swarmOf) (*client.Wait, dropbox.Entry) {
+	t.Helper()
+	lead := s.as(dropbox.Lead)
+	sent, err := lead.Send(&dropbox.Message{To: []string{"coder"}, Type: dropbox.Task, Body: []byte("Port it.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait, err := lead.Wait(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { wait.Close() })
+	found, err := s.Store.Find(sent[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wait, found.Entry
 }
 
 func mailbox(t *testing.T, s swarmOf, name string) *dropbox.Mailbox {
