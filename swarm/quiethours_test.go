@@ -72,15 +72,7 @@ func TestTheNightIsToldInTheMorning(t *testing.T) {
 				return st.TurnCount == 2 && st.State == swarm.Stopped
 			})
 		}
-		entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries { // remove the message, so that the agent can work again
-			if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
-				t.Fatal(err)
-			}
-		}
+		f.must(f.cancelWaiting("coder")) // so that the agent can work again
 		if err := f.daemon.StartAgent("coder", "lead"); err != nil {
 			t.Fatal(err)
 		}
@@ -201,14 +193,8 @@ func TestWhatStopsAllAgentsPassesTheQuietHours(t *testing.T) {
 func TestADecisionOfTheNightIsNotAskedForInTheMorning(t *testing.T) {
 	for what, decide := range map[string]func(*testing.T, *field) error{
 		"resumed": func(t *testing.T, f *field) error {
-			entries, err := os.ReadDir(filepath.Join(f.store.Dir(), "coder", "new"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range entries { // its client cannot run a second time
-				if err := os.Remove(filepath.Join(f.store.Dir(), "coder", "new", e.Name())); err != nil {
-					t.Fatal(err)
-				}
+			if err := f.cancelWaiting("coder"); err != nil { // its client cannot run a second time
+				return err
 			}
 			return f.daemon.Resume("coder", "ann on IRC")
 		},
