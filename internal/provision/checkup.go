@@ -69,7 +69,7 @@ type DoctorOptions struct {
 	// by the program; "" unless that launcher started this program.
 	InstallScript string
 
-	// ClientTimeout is the time within which a client must print its version; 0 means 10
+	// ClientTimeout is the time within which a client must print its version; 0 means 30
 	// s.
 	ClientTimeout time.Duration
 	// SpecOf returns the settings with which the daemon runs an agent's turns. Unless both

@@ -13,6 +13,11 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
+// versionTime is the default time within which a client must print its version. The first
+// start after an installation reads more than 200 MB from the disk: with Claude Code, on a
+// busy machine with two cores, it once took more than 10 s.
+const versionTime = 30 * time.Second
+
 // reports is the web page for reporting problems.
 const reports = "https://github.com/claude-swarm/claude-swarm/issues"
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -22,7 +21,7 @@ import (
 // early when ctx is done.
 func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	if o.ClientTimeout == 0 {
-		o.ClientTimeout = 10 * time.Second
+		o.ClientTimeout = versionTime
 	}
 	if o.ProbeTimeout == 0 {
 		o.ProbeTimeout = probeTime
