@@ -3,6 +3,7 @@ package swarm
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -82,12 +83,14 @@ func (l *leadAnnouncer) run(stop context.Context) {
 // lookAtQuestions tells people about the turns' questions, and returns how long to wait
 // before the next check.
 func (l *leadAnnouncer) lookAtQuestions() time.Duration {
+	running := map[string]bool{}
 	for _, turn := range l.running() {
-		l.asking[turn] = true
+		running[turn] = true
 	}
 	for _, rec := range l.home.AttachedTurns(time.Now()) {
-		l.asking[rec.Turn] = true
+		running[rec.Turn] = true
 	}
+	maps.Copy(l.asking, running)
 	wait := forever
 	for turn := range l.asking {
 		again, err := l.mail.TellAsked(turn)
@@ -96,7 +99,9 @@ func (l *leadAnnouncer) lookAtQuestions() time.Duration {
 			again = time.Now().Add(time.Second)
 		}
 		if again.IsZero() {
-			delete(l.asking, turn) // a later question wakes the goroutine
+			if !running[turn] { // a running turn may ask, and end, before the next check
+				delete(l.asking, turn)
+			}
 			continue
 		}
 		wait = min(wait, max(time.Until(again), time.Millisecond))

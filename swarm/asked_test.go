@@ -247,3 +247,38 @@ func TestThatAnAgentGoesOnIsToldOnceOverACrash(t *testing.T) {
 		}
 	})
 }
+
+// A question that is asked and given up between two checks of the lead's mailbox is told by
+// the second check, although its turn has ended.
+func TestAQuestionOfATurnThatHasEndedIsTold(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "tester")
+		f.announcer = everywhere{}
+		next := make(chan struct{})
+		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
+			return []runnertest.Step{runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
+				<-next
+				who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
+					return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
+				})
+				if err == nil {
+					who.Asks(journal.Asked{ID: "k7f3q9m2xd", Of: dropbox.Lead, Text: "Proceed?"}, time.Second).Late("continue")
+				}
+				return err
+			}), runnertest.Say("done")}
+		}
+		check := func(want int) {
+			_, err := f.store.Deliver(dropbox.Lead, &dropbox.Message{From: "tester", Type: dropbox.Question, Body: []byte("Which one?")})
+			f.must(err)
+			f.until(fmt.Sprint(want, " are told"), func() bool { return len(f.notices()) >= want })
+		}
+		f.start()
+		f.send("coder", "work", from("tester"))
+		f.untilState("coder", swarm.Working)
+		check(1)
+		close(next)
+		f.untilState("coder", swarm.Idle)
+		check(3) // with the question that nobody answered
+		f.halt()
+	})
+}
