@@ -19,13 +19,18 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
+// callerIn returns the identity of a process of a turn.
+func (f *field) callerIn(turn runner.Turn) (journal.Identity, error) {
+	return journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
+		return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
+	})
+}
+
 // asks returns a step that asks a question the way the tools do, receives from next, and
 // then calls end.
 func (f *field) asks(a journal.Asked, patience time.Duration, next <-chan struct{}, end func(*journal.Waiting)) runnertest.Step {
 	return runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
-		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
-			return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
-		})
+		who, err := f.callerIn(turn)
 		if err != nil {
 			return err
 		}
@@ -258,9 +263,7 @@ func TestAQuestionOfATurnThatHasEndedIsTold(t *testing.T) {
 		f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 			return []runnertest.Step{runnertest.Do(func(ctx context.Context, turn runner.Turn) error {
 				<-next
-				who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
-					return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
-				})
+				who, err := f.callerIn(turn)
 				if err == nil {
 					who.Asks(journal.Asked{ID: "k7f3q9m2xd", Of: dropbox.Lead, Text: "Proceed?"}, time.Second).Late("continue")
 				}

@@ -31,9 +31,7 @@ func newGated(t *testing.T, rules policy.Policy, agents ...string) *field {
 // true, the step asks the gate before the delivery, as the CLI does.
 func (f *field) says(turn runner.Turn, asked bool, to, body string, set ...func(*dropbox.Message)) runnertest.Step {
 	return runnertest.Do(func(context.Context, runner.Turn) error {
-		who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
-			return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
-		})
+		who, err := f.callerIn(turn)
 		if err != nil {
 			return err
 		}

@@ -119,9 +119,7 @@ func TestAnAgentThatWaitsForAnAnswerIsAsking(t *testing.T) {
 	asked := time.Now().Add(-time.Minute)
 	f.backend.Script = func(turn runner.Turn) []runnertest.Step {
 		return []runnertest.Step{runnertest.Do(func(ctx context.Context, _ runner.Turn) error {
-			who, err := journal.WhoAmI(journal.HomeOf(f.dir), func(name string) string {
-				return map[string]string{runner.AgentVar: turn.Agent, runner.MarkVar: turn.ID, runner.TokenVar: f.tokens[turn.Agent]}[name]
-			})
+			who, err := f.callerIn(turn)
 			if err != nil {
 				return err
 			}

@@ -14,30 +14,21 @@ import (
 // waiting, because the answer may still arrive.
 func TestAWaitKeepsTheLastKnownState(t *testing.T) {
 	s := newSwarm(t, "coder")
-	lead := s.as(dropbox.Lead)
-	sent, err := lead.Send(&dropbox.Message{To: []string{"coder"}, Type: dropbox.Task, Body: []byte("Port it.\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wait, err := lead.Wait(sent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer wait.Close()
+	wait, task := waitFor(t, s)
 	look := func(what string, want dropbox.State) {
 		t.Helper()
-		if got, err := wait.Look(time.Now()); got != nil || err != nil || wait.States[sent[0].ID] != want || len(wait.Pending) != 1 {
-			t.Errorf("%s: Look = %+v, %v, state %q, %d pending, want no outcome and state %q", what, got, err, wait.States[sent[0].ID], len(wait.Pending), want)
+		if got, err := wait.Look(time.Now()); got != nil || err != nil || wait.States[task.ID] != want || len(wait.Pending) != 1 {
+			t.Errorf("%s: Look = %+v, %v, state %q, %d pending, want no outcome and state %q", what, got, err, wait.States[task.ID], len(wait.Pending), want)
 		}
 	}
 	look("before the turn", dropbox.Waiting)
-	found, err := s.Store.Find(sent[0].ID)
+	found, err := s.Store.Find(task.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	remove(t, filepath.Join(s.Store.Dir(), found.Path))
 	look("when it is gone", dropbox.Waiting)
-	answer := s.as("coder").Answer(&dropbox.Message{ID: sent[0].ID, Type: dropbox.Task}, "")
+	answer := s.as("coder").Answer(&dropbox.Message{ID: task.ID, Type: dropbox.Task}, "")
 	answer.To, answer.Body = []string{dropbox.Lead}, []byte("Done.\n")
 	if _, err := s.as("coder").Send(answer); err != nil {
 		t.Fatal(err)
