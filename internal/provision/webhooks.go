@@ -9,6 +9,9 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/webhook"
 )
 
+// addressTime is the time within which the address of a webhook must be found.
+const addressTime = 10 * time.Second
+
 // webhooks checks the secrets, addresses and state of the webhooks. It does not post
 // anything; `claude-swarm webhooks test` does that.
 func (e *checkup) webhooks(ctx context.Context) {
@@ -28,7 +31,7 @@ func (e *checkup) webhooks(ctx context.Context) {
 	for _, h := range hooks {
 		stand, tried := state.Hooks[h.Name]
 		test := "claude-swarm webhooks test " + h.Name
-		short, cancel := context.WithTimeout(ctx, e.ClientTimeout)
+		short, cancel := context.WithTimeout(ctx, addressTime)
 		err := webhook.NewPoster(h, webhook.PosterOptions{}).CheckAddress(short)
 		cancel()
 		switch {
