@@ -327,6 +327,9 @@ func TestAnOutageOfOneModel(t *testing.T) {
 		a.start()
 		a.failIf(func(turn runner.Turn) bool { return turn.Spec.Model == "large" })
 		id := a.send("coder", "work")
+		// A message may be found as late as the next sweep. A turn of the reviewer that ended
+		// before the first error would not show whose the error is.
+		a.untilState("coder", swarm.Limited)
 		end := time.Now().Add(2 * time.Hour)
 		longest := a.work("reviewer", 10*time.Minute, func() bool { return time.Now().After(end) })
 		if longest > time.Minute {
