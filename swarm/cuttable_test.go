@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
@@ -146,7 +146,7 @@ func TestTheTableOfCuts(t *testing.T) {
 		"audit commit missing": func(f *field) {
 			f.git("init", "-q")
 			id := f.cut("receipt moved", task)
-			audit, err := git.OpenAudit(f.t.Context(), f.store.Dir(), git.Options{})
+			audit, err := audit.Open(f.t.Context(), f.store.Dir(), audit.Options{})
 			if err != nil {
 				f.t.Fatal(err)
 			}

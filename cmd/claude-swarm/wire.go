@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/discovery"
@@ -28,25 +29,25 @@ func listeners(ctx context.Context, f *config.File, log *slog.Logger) ([]notice.
 	if !f.Audit.Git {
 		return nil, nil
 	}
-	audit, err := git.OpenAudit(ctx, f.DeadDropDir, git.Options{Log: log, Secrets: journal.HomeOf(f.Dir).Secrets()})
+	trail, err := audit.Open(ctx, f.DeadDropDir, audit.Options{Log: log, Secrets: journal.HomeOf(f.Dir).Secrets()})
 	if owner, ok := errors.AsType[*git.OwnerError](err); ok {
 		return nil, fail(exitConfig, owner.Next(), "audit: %w", err)
 	} else if err != nil {
 		return nil, fail(exitConfig, "git init, or audit: {git: false}", "audit: %w", err)
 	}
-	return []notice.Listener{recorder(audit)}, nil
+	return []notice.Listener{recorder(trail)}, nil
 }
 
-// recorder returns a listener that records finished work with the given audit. Because
+// recorder returns a listener that records finished work in the given audit. Because
 // files can be written shortly after the event that ends the work, the listener also records
 // them when it is called without events.
-func recorder(audit *git.Audit) notice.Listener {
+func recorder(trail *audit.Audit) notice.Listener {
 	ends := func(ev journal.Event) bool { return ev.Kind == journal.Result || ev.Kind == journal.Dead }
 	return notice.Listener{Name: "audit", Behind: "the audit trail is behind", Acts: ends, Hear: func(ctx context.Context, events []journal.Event) error {
 		if len(events) > 0 && !slices.ContainsFunc(events, ends) {
 			return nil
 		}
-		return audit.Record(ctx)
+		return trail.Record(ctx)
 	}}
 }
 

@@ -28,9 +28,9 @@ var refusedOwner = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)(?:detected dubious ownership in|unsafe) repository (?:at )?\(?'(.*?)'(?: is owned by someone else\))?\n`)
 })
 
-// failed returns the error of a git command that printed stderr: an [*OwnerError] if git
+// Failed returns the error of a git command that printed stderr: an [*OwnerError] if git
 // refuses the repository.
-func failed(cmd *exec.Cmd, err error, stderr string) error {
+func Failed(cmd *exec.Cmd, err error, stderr string) error {
 	if m := refusedOwner().FindStringSubmatch(stderr + "\n"); m != nil {
 		return &OwnerError{m[1]}
 	}
@@ -38,23 +38,23 @@ func failed(cmd *exec.Cmd, err error, stderr string) error {
 }
 
 // InWorkTree returns nil if a folder is in a git working tree. The error is [ErrNoGit],
-// [ErrNoRepository], an [*OwnerError], or another error from git. environ is as in [Options].
+// [ErrNoRepository], an [*OwnerError], or another error from git. environ is as in [Find].
 func InWorkTree(ctx context.Context, environ []string, dir string) error {
-	_, err := findRepository(ctx, "", environ, dir)
+	_, err := Find(ctx, "", environ, dir)
 	return err
 }
 
 // Ignores reports whether git ignores a path in a working tree, so that git add . leaves it out.
 func Ignores(ctx context.Context, environ []string, dir, path string) (bool, error) {
-	g, err := findRepository(ctx, "", environ, dir)
+	g, err := Find(ctx, "", environ, dir)
 	if err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	cmd := g.raw(ctx, dir, "check-ignore", "-q", "--", path)
 	cmd.Env = append(cmd.Env, "GIT_LITERAL_PATHSPECS=0") // check-ignore does not support it
-	_, err = g.output(cmd)
+	_, err = output(cmd)
 	if err != nil && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 1 {
 		return false, nil
 	}
@@ -63,12 +63,12 @@ func Ignores(ctx context.Context, environ []string, dir, path string) (bool, err
 
 // Worktrees returns what git worktree list --porcelain -z prints for the repository of a folder.
 func Worktrees(ctx context.Context, environ []string, dir string) (string, error) {
-	g, err := findRepository(ctx, "", environ, dir)
+	g, err := Find(ctx, "", environ, dir)
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, err := g.output(g.raw(ctx, dir, "worktree", "list", "--porcelain", "-z"))
+	out, err := output(g.raw(ctx, dir, "worktree", "list", "--porcelain", "-z"))
 	return strings.TrimSuffix(string(out), "\n"), err
 }

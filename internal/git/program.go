@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -9,45 +10,63 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
 
-// gitTimeout limits the duration of one git process, so that a hung process, for example
+const (
+	// Committer is the name of the committer of every commit that the program makes.
+	Committer = "swarm"
+	// MailHost is the domain of every e-mail address in these commits. Its top-level domain is
+	// reserved and never exists, so no mail can be sent there.
+	MailHost = "@claude-swarm.invalid"
+)
+
+// The errors that a caller can test for with errors.Is.
+var (
+	// ErrNoGit reports that the git program was not found.
+	ErrNoGit = errors.New("git is not installed")
+	// ErrNoRepository reports that a folder is not in a git working tree.
+	ErrNoRepository = errors.New("not in a git repository")
+)
+
+// Timeout limits the duration of one git process, so that a hung process, for example
 // one that waits for a lock on an unreachable network drive, cannot prevent the daemon
 // from exiting.
-const gitTimeout = 2 * time.Minute
+const Timeout = 2 * time.Minute
 
-// A program runs git in one repository.
-type program struct {
+// A Repo runs git in one repository. It keeps no files or processes open, and several
+// goroutines may use it.
+type Repo struct {
+	// GitDir is the absolute path of the repository's folder, such as .git. In a linked
+	// worktree it is that worktree's own.
+	GitDir string
+	// Prefix is the path of the folder with which Find was called in its working tree, with a
+	// trailing slash; "" if the folder is the root of the tree.
+	Prefix string
+
 	path   string
 	env    []string
-	gitDir string // absolute
-	prefix string // the path of the mailboxes in the working tree, with a trailing slash; "" if they are its root
-	sha256 bool   // whether the repository uses SHA-256 rather than SHA-1 object names
+	sha256 bool // whether the repository uses SHA-256 rather than SHA-1 object names
 }
 
-// findRepository asks git which repository contains a folder.
-func findRepository(ctx context.Context, path string, environ []string, dir string) (*program, error) {
-	if path == "" {
-		path = "git"
-	}
-	found, err := exec.LookPath(path)
+// Find asks git which repository contains a folder. program is the git program; "" means git,
+// looked up in PATH. environ is git's environment; variables that name another repository are
+// removed from it. The error is [ErrNoGit], [ErrNoRepository], an [*OwnerError], or another error
+// from git.
+func Find(ctx context.Context, program string, environ []string, dir string) (*Repo, error) {
+	found, err := exec.LookPath(cmp.Or(program, "git"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
 	}
-	g := &program{path: found, env: cleaned(environ)}
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	g := &Repo{path: found, env: cleaned(environ)}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, err := g.output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
-	if gitErr, ok := errors.AsType[*programError](err); ok && strings.Contains(gitErr.stderr, "not a git repository") {
+	out, err := output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
+	if gitErr, ok := errors.AsType[*ProgramError](err); ok && strings.Contains(gitErr.stderr, "not a git repository") {
 		return nil, ErrNoRepository
 	} else if err != nil {
 		return nil, err
@@ -58,8 +77,8 @@ func findRepository(ctx context.Context, path string, environ []string, dir stri
 		return nil, ErrNoRepository // a bare repository, or a folder inside .git
 	}
 	g.sha256 = lines[1] == "sha256"
-	g.gitDir = lines[2]
-	g.prefix = strings.TrimSuffix(lines[3], "\n")
+	g.GitDir = lines[2]
+	g.Prefix = strings.TrimSuffix(lines[3], "\n")
 	return g, nil
 }
 
@@ -73,14 +92,14 @@ func cleaned(environ []string) []string {
 		return strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
 	})
 	return append(env,
-		"LC_ALL=C",                // the audit parses git's messages
+		"LC_ALL=C",                // git's messages are parsed
 		"GIT_TERMINAL_PROMPT=0",   // nobody can answer a prompt
 		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
 		"GIT_NO_LAZY_FETCH=1",     // never fetch missing objects in a partial clone
 		"GIT_LITERAL_PATHSPECS=1", // the name of a folder may contain *
 		"GIT_NO_REPLACE_OBJECTS=1",
-		"GIT_COMMITTER_NAME="+auditor, // recorded in the branch's reflog
-		"GIT_COMMITTER_EMAIL="+auditor+mailHost,
+		"GIT_COMMITTER_NAME="+Committer, // recorded in the reflog, too
+		"GIT_COMMITTER_EMAIL="+Committer+MailHost,
 	)
 }
 
@@ -97,14 +116,14 @@ var settings = []string{
 	"-c", "fastimport.unpackLimit=100", // a turn creates loose objects, a backlog creates a pack
 }
 
-// command returns a git command in the repository. It names the repository by its own
+// Command returns a git command that needs no working tree. It names the repository by its own
 // folder, so that a command that is running while the project is moved goes on in the moved
 // repository and writes nothing to the old place.
-func (g *program) command(ctx context.Context, args ...string) *exec.Cmd {
-	return g.raw(ctx, g.gitDir, append([]string{"--git-dir=."}, args...)...)
+func (g *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
+	return g.raw(ctx, g.GitDir, append([]string{"--git-dir=."}, args...)...)
 }
 
-func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {
+func (g *Repo) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, g.path, slices.Concat(settings, args)...)
 	cmd.Dir = dir
 	cmd.Env = g.env
@@ -116,43 +135,44 @@ func (g *program) raw(ctx context.Context, dir string, args ...string) *exec.Cmd
 	return cmd
 }
 
-// run runs a git command in the repository and returns its output.
-func (g *program) run(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+// Run runs a git command that needs no working tree, and returns its output. The error is an
+// [*OwnerError] or a [*ProgramError].
+func (g *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return g.output(g.command(ctx, args...))
+	return output(g.Command(ctx, args...))
 }
 
-func (g *program) output(cmd *exec.Cmd) ([]byte, error) {
+func output(cmd *exec.Cmd) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, failed(cmd, err, stderr.String())
+		return nil, Failed(cmd, err, stderr.String())
 	}
 	return stdout.Bytes(), nil
 }
 
-// A programError describes a failed git command, including its error output.
-type programError struct {
+// A ProgramError describes a failed git command, including its error output.
+type ProgramError struct {
 	verb   string
 	err    error
 	stderr string
 }
 
-func newProgramError(cmd *exec.Cmd, err error, stderr string) *programError {
+func newProgramError(cmd *exec.Cmd, err error, stderr string) *ProgramError {
 	verb := "git"
 	for i := 1; i < len(cmd.Args); i++ {
 		switch arg := cmd.Args[i]; {
 		case arg == "-c":
 			i++
 		case !strings.HasPrefix(arg, "-"):
-			return &programError{"git " + arg, err, stderr}
+			return &ProgramError{"git " + arg, err, stderr}
 		}
 	}
-	return &programError{verb, err, stderr}
+	return &ProgramError{verb, err, stderr}
 }
 
-func (e *programError) Error() string {
+func (e *ProgramError) Error() string {
 	said := strings.Join(strings.Fields(e.stderr), " ")
 	if said == "" {
 		return e.verb + ": " + e.err.Error()
@@ -163,10 +183,10 @@ func (e *programError) Error() string {
 	return e.verb + ": " + said
 }
 
-func (e *programError) Unwrap() error { return e.err }
+func (e *ProgramError) Unwrap() error { return e.err }
 
-// blob returns git's object name for a file with this content.
-func (g *program) blob(data []byte) string {
+// Blob returns git's object name for a file with this content.
+func (g *Repo) Blob(data []byte) string {
 	var h hash.Hash = sha1.New()
 	if g.sha256 {
 		h = sha256.New()
@@ -174,101 +194,4 @@ func (g *program) blob(data []byte) string {
 	fmt.Fprintf(h, "blob %d\x00", len(data))
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// scope returns the final arguments of a git command, which limit the command to the
-// mailboxes.
-func (g *program) scope() []string {
-	if g.prefix == "" {
-		return nil
-	}
-	return []string{strings.TrimSuffix(g.prefix, "/")}
-}
-
-// tip returns the branch's newest commit, or "" if there is no branch. The error is
-// [ErrCheckedOut] if moving the branch would affect a working tree.
-func (g *program) tip(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(worktreepath)%00", ref)
-	if err != nil {
-		return "", err
-	}
-	// The pattern also matches branches below ref, such as dead-drop/x.
-	fields := strings.Split(string(out), "\x00")
-	for ; len(fields) > 3; fields = fields[3:] {
-		if strings.TrimPrefix(fields[0], "\n") != ref {
-			continue
-		}
-		if tree := fields[2]; tree != "" {
-			if _, err := os.Stat(tree); !errors.Is(err, os.ErrNotExist) {
-				return "", fmt.Errorf("%w in %s", ErrCheckedOut, tree)
-			}
-		}
-		return fields[1], nil
-	}
-	// A branch without commits can also be checked out, because HEAD contains only its
-	// name.
-	out, err = g.run(ctx, "symbolic-ref", "-q", "HEAD")
-	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
-		return "", err
-	}
-	if strings.TrimSpace(string(out)) == ref {
-		return "", ErrCheckedOut
-	}
-	return "", nil
-}
-
-// ours reports whether any commit on the branch was made by an audit.
-func (g *program) ours(ctx context.Context, tip string) (bool, error) {
-	out, err := g.run(ctx, "rev-list", "-1", "--fixed-strings", "--committer="+mailHost, tip)
-	return len(out) > 0, err
-}
-
-// tree returns the mailboxes' files in a commit, with the object name of each file. Paths
-// are relative to the mailboxes.
-func (g *program) tree(ctx context.Context, tip string) (map[string]string, error) {
-	files := map[string]string{}
-	if tip == "" {
-		return files, nil
-	}
-	out, err := g.run(ctx, slices.Concat([]string{"ls-tree", "-r", "-z", "--full-tree", tip}, g.scope())...)
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.SplitSeq(string(out), "\x00") {
-		kind, name, _ := strings.Cut(line, "\t")
-		if name, ok := strings.CutPrefix(name, g.prefix); ok && name != "" {
-			files[name] = kind[strings.LastIndexByte(kind, ' ')+1:]
-		}
-	}
-	return files, nil
-}
-
-// diff lists the mailboxes' files that differ between two commits. added also includes
-// changed files.
-func (g *program) diff(ctx context.Context, from, to string) (added, gone []string, err error) {
-	out, err := g.run(ctx, slices.Concat([]string{"diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to, "--"}, g.scope())...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for fields := strings.Split(string(out), "\x00"); len(fields) > 1; fields = fields[2:] {
-		name, ok := strings.CutPrefix(fields[1], g.prefix)
-		switch {
-		case !ok:
-		case fields[0] == "D":
-			gone = append(gone, name)
-		default:
-			added = append(added, name)
-		}
-	}
-	return added, gone, nil
-}
-
-var crashReport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`dumping crash report to .*(fast_import_crash_\d+)`) })
-
-// dropCrashReport removes the file that fast-import leaves in the repository when its input
-// ends too early. It is not needed, because our error contains its important part.
-func (g *program) dropCrashReport(stderr string) {
-	if m := crashReport().FindStringSubmatch(stderr); m != nil {
-		_ = os.Remove(filepath.Join(g.gitDir, m[1]))
-	}
 }

@@ -12,15 +12,15 @@ import (
 // the list is empty. The error is an [*OwnerError] or another error from git.
 func Tracked(ctx context.Context, environ []string, folder string) ([]string, error) {
 	dir, name := filepath.Split(filepath.Clean(folder))
-	g, err := findRepository(ctx, "", environ, dir)
+	g, err := Find(ctx, "", environ, dir)
 	if errors.Is(err, ErrNoGit) || errors.Is(err, ErrNoRepository) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, err := g.output(g.raw(ctx, dir, "ls-files", "-z", "--", name))
+	out, err := output(g.raw(ctx, dir, "ls-files", "-z", "--", name))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package git
+package audit
 
 import (
 	"cmp"
@@ -248,7 +248,7 @@ func (a *Audit) lookAt(root *os.Root, e fs.DirEntry, name string, tree map[strin
 		return nil
 	}
 	is := stampOf(info, now)
-	is.blob = a.git.blob(data)
+	is.blob = a.git.Blob(data)
 	before := was.blob
 	// A comparison from scratch compares files with the branch. However, if a file has
 	// not changed here since this audit recorded it, another worktree's audit may have

@@ -1,4 +1,4 @@
-package git_test
+package audit_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
@@ -37,7 +37,7 @@ func TestNoTokenIsCommitted(t *testing.T) {
 	p.write(filepath.Join(p.drop, "attach", strings.Repeat("a", 64), "env.txt"), "TOKEN="+token+"\n")
 
 	err := a.Record(t.Context())
-	secret, ok := errors.AsType[*git.SecretError](err)
+	secret, ok := errors.AsType[*audit.SecretError](err)
 	if !ok || !slices.Contains(secret.Files, "board/status.md") {
 		t.Fatalf("Record = %v, want a SecretError for board/status.md", err)
 	}

@@ -1,4 +1,4 @@
-package git
+package audit
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
 // maxBatch is the maximum number of commits that one git process makes.
@@ -57,7 +59,7 @@ func (a *Audit) write(ctx context.Context, root *os.Root, turns []*turn, rest []
 	}
 	if len(rest) > 0 {
 		if last == nil {
-			last = &commit{author: auditor, at: im.when, text: restText(rest)}
+			last = &commit{author: git.Committer, at: im.when, text: restText(rest)}
 		}
 		last.add(a, root, rest)
 	}
@@ -96,9 +98,9 @@ func (a *Audit) learn(turns []*turn, rest []change) {
 }
 
 func (a *Audit) startImport(ctx context.Context) (*importer, error) {
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	ctx, cancel := context.WithTimeout(ctx, git.Timeout)
 	im := &importer{audit: a, cancel: cancel, parent: a.tip, when: a.now()}
-	im.cmd = a.git.command(ctx, "fast-import", "--quiet", "--done", "--date-format=raw")
+	im.cmd = a.git.Command(ctx, "fast-import", "--quiet", "--done", "--date-format=raw")
 	im.cmd.Stdout, im.cmd.Stderr = &im.stdout, &im.stderr
 	stdin, err := im.cmd.StdinPipe()
 	if err == nil {
@@ -149,7 +151,7 @@ func (im *importer) commit(root *os.Root, c *commit) {
 }
 
 func (im *importer) person(role, name string, at time.Time) {
-	fmt.Fprintf(im.w, "%s %s <%s%s> %d +0000\n", role, name, name, mailHost, max(at.Unix(), 0))
+	fmt.Fprintf(im.w, "%s %s <%s%s> %d +0000\n", role, name, name, git.MailHost, max(at.Unix(), 0))
 }
 
 func (im *importer) data(data []byte) {
@@ -160,7 +162,7 @@ func (im *importer) data(data []byte) {
 
 // quote quotes a path relative to the mailboxes for fast-import.
 func (im *importer) quote(name string) string {
-	name = im.audit.git.prefix + name
+	name = im.audit.git.Prefix + name
 	b := make([]byte, 0, len(name)+2)
 	b = append(b, '"')
 	for i := range len(name) {
@@ -187,7 +189,7 @@ func (im *importer) finish(wrote bool) (tip string, err error) {
 	writeErr := errors.Join(im.w.Flush(), im.stdin.Close())
 	if err := im.cmd.Wait(); err != nil {
 		im.audit.git.dropCrashReport(im.stderr.String())
-		return "", failed(im.cmd, err, im.stderr.String())
+		return "", git.Failed(im.cmd, err, im.stderr.String())
 	}
 	if writeErr != nil {
 		return "", fmt.Errorf("git fast-import: %w", writeErr)

@@ -1,4 +1,4 @@
-package git_test
+package audit_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 )
 
 // BenchmarkTurn measures how much time the audit adds to a turn if the branch already has
@@ -50,9 +50,9 @@ func BenchmarkTurn(b *testing.B) {
 
 func byHand(p *project, base string) {
 	p.Helper()
-	tip := strings.TrimSpace(p.git("for-each-ref", "--format=%(objectname)", "refs/heads/"+git.Branch))
+	tip := strings.TrimSpace(p.git("for-each-ref", "--format=%(objectname)", "refs/heads/"+audit.Branch))
 	var in strings.Builder
-	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter a <a@b.c> %d +0000\ndata 1\nx\nfrom %s\n", git.Branch, p.now.Unix(), tip)
+	fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter a <a@b.c> %d +0000\ndata 1\nx\nfrom %s\n", audit.Branch, p.now.Unix(), tip)
 	for _, end := range []string{".md", ".receipt.yaml"} {
 		data, err := os.ReadFile(filepath.Join(p.drop, base+end))
 		if err != nil {
@@ -77,7 +77,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 	for b.Loop() {
 		b.StopTimer()
-		if _, err := p.gitIn(p.dir, "update-ref", "-d", "refs/heads/"+git.Branch); err != nil {
+		if _, err := p.gitIn(p.dir, "update-ref", "-d", "refs/heads/"+audit.Branch); err != nil {
 			b.Fatal(err)
 		}
 		a := p.audit()

@@ -1,4 +1,4 @@
-package git_test
+package audit_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/need"
 )
@@ -246,19 +247,19 @@ func TestWhereThereIsNoRepository(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(p.dir, ".git")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := git.OpenAudit(t.Context(), p.drop, p.options()); !errors.Is(err, git.ErrNoRepository) || !strings.Contains(err.Error(), "git init") {
+	if _, err := audit.Open(t.Context(), p.drop, p.options()); !errors.Is(err, audit.ErrNoRepository) || !strings.Contains(err.Error(), "git init") {
 		t.Errorf("OpenAudit = %v, want ErrNoRepository with what to do", err)
 	}
 	p.git("init", "-q", "--bare")
-	if _, err := git.OpenAudit(t.Context(), p.drop, p.options()); !errors.Is(err, git.ErrNoRepository) {
+	if _, err := audit.Open(t.Context(), p.drop, p.options()); !errors.Is(err, audit.ErrNoRepository) {
 		t.Errorf("OpenAudit in a bare repository = %v, want ErrNoRepository", err)
 	}
 	o := p.options()
 	o.Git = filepath.Join(p.home, "no-such-git")
-	if _, err := git.OpenAudit(t.Context(), p.drop, o); !errors.Is(err, git.ErrNoGit) {
+	if _, err := audit.Open(t.Context(), p.drop, o); !errors.Is(err, git.ErrNoGit) {
 		t.Errorf("OpenAudit without git = %v, want ErrNoGit", err)
 	}
-	if _, err := git.OpenAudit(t.Context(), filepath.Join(p.dir, "none"), p.options()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := audit.Open(t.Context(), filepath.Join(p.dir, "none"), p.options()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("OpenAudit without mailboxes = %v, want ErrNotExist", err)
 	}
 }
@@ -267,17 +268,17 @@ func TestABranchThatIsCheckedOutStays(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
 	a := p.audit()
-	p.git("symbolic-ref", "HEAD", "refs/heads/"+git.Branch)
-	if err := a.Record(t.Context()); !errors.Is(err, git.ErrCheckedOut) {
+	p.git("symbolic-ref", "HEAD", "refs/heads/"+audit.Branch)
+	if err := a.Record(t.Context()); !errors.Is(err, audit.ErrCheckedOut) {
 		t.Errorf("Record with an unborn branch checked out = %v, want ErrCheckedOut", err)
 	}
 	p.git("symbolic-ref", "HEAD", "refs/heads/main")
 	p.git("commit", "-q", "--allow-empty", "-m", "start")
 	p.record(a)
 	tip := p.tip()
-	p.git("worktree", "add", "-q", "../look", git.Branch)
+	p.git("worktree", "add", "-q", "../look", audit.Branch)
 	p.turn("coder", 1, p.now, nil)
-	if err := a.Record(t.Context()); !errors.Is(err, git.ErrCheckedOut) || !strings.Contains(err.Error(), "look") {
+	if err := a.Record(t.Context()); !errors.Is(err, audit.ErrCheckedOut) || !strings.Contains(err.Error(), "look") {
 		t.Errorf("Record with the branch checked out = %v, want ErrCheckedOut and where", err)
 	}
 	if got := p.tip(); got != tip {
@@ -298,15 +299,15 @@ func TestAPersonsBranchOfThatNameStays(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
 	p.git("commit", "-q", "--allow-empty", "-m", "my own")
-	p.git("branch", git.Branch)
-	if err := p.audit().Record(t.Context()); !errors.Is(err, git.ErrForeign) {
+	p.git("branch", audit.Branch)
+	if err := p.audit().Record(t.Context()); !errors.Is(err, audit.ErrForeign) {
 		t.Errorf("Record = %v, want ErrForeign", err)
 	}
-	p.git("branch", "-m", git.Branch, git.Branch+"/mine")
-	if err := p.audit().Record(t.Context()); err == nil || !strings.Contains(err.Error(), git.Branch+"/mine") {
+	p.git("branch", "-m", audit.Branch, audit.Branch+"/mine")
+	if err := p.audit().Record(t.Context()); err == nil || !strings.Contains(err.Error(), audit.Branch+"/mine") {
 		t.Errorf("Record with the branch in the way = %v, want its name", err)
 	}
-	if got := p.git("branch", "--list", "--format=%(refname:short)"); got != git.Branch+"/mine\nmain\n" {
+	if got := p.git("branch", "--list", "--format=%(refname:short)"); got != audit.Branch+"/mine\nmain\n" {
 		t.Errorf("branches = %q", got)
 	}
 	if found, _ := filepath.Glob(filepath.Join(p.dir, ".git/fast_import_crash_*")); len(found) > 0 {
@@ -431,7 +432,7 @@ func TestTheMailboxesVanish(t *testing.T) {
 func TestARepositoryOfAnotherUser(t *testing.T) {
 	for _, says := range []string{"fatal: detected dubious ownership in repository at '/srv/a b'\nTo add an exception", "fatal: unsafe repository ('/srv/a b' is owned by someone else)\nTo add"} {
 		p := newProject(t)
-		_, err := git.OpenAudit(t.Context(), p.drop, p.gitThat("cat >&2 <<'END'\n"+says+"\nEND\nexit 128"))
+		_, err := audit.Open(t.Context(), p.drop, p.gitThat("cat >&2 <<'END'\n"+says+"\nEND\nexit 128"))
 		owner, ok := errors.AsType[*git.OwnerError](err)
 		if !ok || owner.Dir != "/srv/a b" {
 			t.Errorf("%q: OpenAudit = %v, want an OwnerError of /srv/a b", says, err)

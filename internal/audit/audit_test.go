@@ -1,4 +1,4 @@
-package git_test
+package audit_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
-	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 	"github.com/claude-swarm/claude-swarm/internal/testkit/execfile"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
@@ -165,22 +165,22 @@ func (p *project) script(name, text string) {
 	}
 }
 
-func (p *project) options() git.Options {
-	return git.Options{Environ: p.environ(), Now: func() time.Time { return p.now }}
+func (p *project) options() audit.Options {
+	return audit.Options{Environ: p.environ(), Now: func() time.Time { return p.now }}
 }
 
-func (p *project) audit() *git.Audit { p.Helper(); return p.auditWith(p.options()) }
+func (p *project) audit() *audit.Audit { p.Helper(); return p.auditWith(p.options()) }
 
-func (p *project) auditWith(o git.Options) *git.Audit {
+func (p *project) auditWith(o audit.Options) *audit.Audit {
 	p.Helper()
-	a, err := git.OpenAudit(p.Context(), p.drop, o)
+	a, err := audit.Open(p.Context(), p.drop, o)
 	if err != nil {
 		p.Fatal(err)
 	}
 	return a
 }
 
-func (p *project) record(a *git.Audit) {
+func (p *project) record(a *audit.Audit) {
 	p.Helper()
 	if err := a.Record(p.Context()); err != nil {
 		p.Fatalf("Record = %v", err)
@@ -211,7 +211,7 @@ func (p *project) turn(agent string, seq int, ended time.Time, change func(*jour
 // log returns the branch's history, oldest commit first, in a git log format.
 func (p *project) log(format string) []string {
 	p.Helper()
-	out := p.git("log", "--reverse", "--format="+format+"%x00", git.Branch)
+	out := p.git("log", "--reverse", "--format="+format+"%x00", audit.Branch)
 	lines := strings.Split(strings.TrimSuffix(out, "\x00\n"), "\x00\n")
 	for i := range lines {
 		lines[i] = strings.Trim(lines[i], "\n")
@@ -223,7 +223,7 @@ func (p *project) log(format string) []string {
 // look takes longer than the call that the test is about.
 func (p *project) tip() string {
 	p.Helper()
-	data, err := os.ReadFile(filepath.Join(p.dir, ".git/refs/heads", git.Branch))
+	data, err := os.ReadFile(filepath.Join(p.dir, ".git/refs/heads", audit.Branch))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func (p *project) tip() string {
 // tree returns the paths in the tree of the branch's newest commit.
 func (p *project) tree() []string {
 	p.Helper()
-	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", git.Branch)
+	out := p.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", audit.Branch)
 	return strings.Split(strings.Trim(out, "\x00"), "\x00")
 }
 
@@ -242,7 +242,7 @@ func (p *project) contents() map[string]string {
 	p.Helper()
 	var names []string
 	var ids strings.Builder
-	for line := range strings.SplitSeq(p.git("ls-tree", "-r", "-z", "--full-tree", git.Branch), "\x00") {
+	for line := range strings.SplitSeq(p.git("ls-tree", "-r", "-z", "--full-tree", audit.Branch), "\x00") {
 		if kind, name, ok := strings.Cut(line, "\t"); ok {
 			names = append(names, name)
 			fmt.Fprintln(&ids, kind[strings.LastIndexByte(kind, ' ')+1:])
@@ -349,7 +349,7 @@ func TestAFinishedTurnIsACommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.git("show", git.Branch+":.dead-drop/"+base+".md"); got != string(file) {
+	if got := p.git("show", audit.Branch+":.dead-drop/"+base+".md"); got != string(file) {
 		t.Errorf("recorded message = %q, want %q", got, file)
 	}
 	before := p.tip()
@@ -527,7 +527,7 @@ func TestTheBoardIsFollowed(t *testing.T) {
 	}
 	p.turn("coder", 1, p.now, nil)
 	p.record(a)
-	if got := p.git("show", git.Branch+":.dead-drop/board/status.md"); got != "two" {
+	if got := p.git("show", audit.Branch+":.dead-drop/board/status.md"); got != "two" {
 		t.Errorf("board/status.md = %q, want two", got)
 	}
 	if err := os.Remove(status); err != nil {

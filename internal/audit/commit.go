@@ -1,4 +1,4 @@
-package git
+package audit
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
 // A commit is the input to git for one commit.
@@ -181,7 +183,7 @@ func (c *commit) add(a *Audit, root *os.Root, rest []change) {
 			continue
 		}
 		ch.stamp.blob = "" // the file may have changed since then; the next read sets the blob
-		c.files = append(c.files, file{path: ch.path, read: func(data []byte) { ch.stamp.blob = a.git.blob(data) }})
+		c.files = append(c.files, file{path: ch.path, read: func(data []byte) { ch.stamp.blob = a.git.Blob(data) }})
 		if strings.HasSuffix(ch.path, messageEnd) && !strings.HasPrefix(ch.path, "board/") {
 			if data, _, ok := a.read(root, ch.path); ok {
 				h, _ := parseMessage(data)
@@ -198,7 +200,7 @@ func restText(rest []change) string {
 		if rest[0].gone {
 			verb = "remove"
 		}
-		return fmt.Sprintf("%s: %s %s\n", auditor, verb, screen.OneLine(rest[0].path))
+		return fmt.Sprintf("%s: %s %s\n", git.Committer, verb, screen.OneLine(rest[0].path))
 	}
-	return fmt.Sprintf("%s: record %d files\n", auditor, len(rest))
+	return fmt.Sprintf("%s: record %d files\n", git.Committer, len(rest))
 }

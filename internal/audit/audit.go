@@ -1,4 +1,4 @@
-package git
+package audit
 
 import (
 	"context"
@@ -10,26 +10,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
 )
 
 // Branch is the name of the branch that contains the audit trail.
 const Branch = "dead-drop"
 
-const (
-	ref = "refs/heads/" + Branch
-	// mailHost is the domain of every author's e-mail address. Its top-level domain is
-	// reserved and never exists, so no mail can be sent there.
-	mailHost = "@claude-swarm.invalid"
-	// auditor is the author of changes outside turns.
-	auditor = "swarm"
-)
+const ref = "refs/heads/" + Branch
 
 // The errors that a caller can test for with errors.Is.
 var (
-	// ErrNoGit reports that the git program was not found.
-	ErrNoGit = errors.New("git is not installed")
 	// ErrNoRepository reports that the mailboxes are not in a git working tree.
-	ErrNoRepository = errors.New("not in a git repository: run git init in the project, or set audit: {git: false}")
+	ErrNoRepository = fmt.Errorf("%w: run git init in the project, or set audit: {git: false}", git.ErrNoRepository)
 	// ErrCheckedOut reports that the branch is checked out. The audit records nothing
 	// until the person switches to another branch.
 	ErrCheckedOut = errors.New("the branch " + Branch + " is checked out: switch to another branch, and the missing turns will be recorded")
@@ -68,7 +61,7 @@ func (e *SecretError) Error() string {
 // keeps no files or processes open. Only one goroutine at a time may call Record. Several
 // audits, in different processes and worktrees, may share a repository.
 type Audit struct {
-	git *program
+	git branch
 	dir string // the mailboxes folder, absolute
 	log *slog.Logger
 	now func() time.Time
@@ -84,18 +77,18 @@ type Audit struct {
 	secrets []string // files in which this call of Record found a secret
 }
 
-// OpenAudit finds the git repository that contains the mailboxes folder. It changes
-// nothing, and the Audit need not be closed. The error is [ErrNoGit], [ErrNoRepository], an
-// [*OwnerError], or an error from git or the operating system.
-func OpenAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
-	a, err := openAudit(ctx, deadDrop, o)
+// Open finds the git repository that contains the mailboxes folder. It changes
+// nothing, and the Audit need not be closed. The error is [git.ErrNoGit], [ErrNoRepository], an
+// [*git.OwnerError], or an error from git or the operating system.
+func Open(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
+	a, err := open(ctx, deadDrop, o)
 	if err != nil {
 		return nil, fmt.Errorf("audit %s: %w", deadDrop, err)
 	}
 	return a, nil
 }
 
-func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
+func open(ctx context.Context, deadDrop string, o Options) (*Audit, error) {
 	dir, err := filepath.Abs(deadDrop)
 	if err != nil {
 		return nil, err
@@ -112,11 +105,13 @@ func openAudit(ctx context.Context, deadDrop string, o Options) (*Audit, error) 
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	g, err := findRepository(ctx, o.Git, o.Environ, dir)
-	if err != nil {
+	g, err := git.Find(ctx, o.Git, o.Environ, dir)
+	if errors.Is(err, git.ErrNoRepository) {
+		return nil, ErrNoRepository
+	} else if err != nil {
 		return nil, err
 	}
-	return &Audit{git: g, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}, hidden: o.Secrets}, nil
+	return &Audit{git: branch{g}, dir: dir, log: o.Log, now: o.Now, memory: newMemory(), warned: map[string]bool{}, hidden: o.Secrets}, nil
 }
 
 // Record commits all finished mail that is not on the branch yet. If the error is nil, the
@@ -169,7 +164,7 @@ func (a *Audit) record(ctx context.Context) error {
 	}
 	for len(f.turns) > 0 || len(f.rest) > 0 {
 		// The commits are made in batches so that a crash loses at most one batch, and so
-		// that each git process ends within gitTimeout.
+		// that each git process ends within git.Timeout.
 		batch := f.turns[:min(len(f.turns), maxBatch)]
 		f.turns = f.turns[len(batch):]
 		var rest []change

@@ -1,4 +1,4 @@
-package git_test
+package audit_test
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/claude-swarm/claude-swarm/internal/git"
+	"github.com/claude-swarm/claude-swarm/internal/audit"
 )
 
 func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // gitThat returns options with a git program that runs a shell script before or instead of
 // the real git. In the script, $git is the real program, and "$*" contains its arguments.
-func (p *project) gitThat(script string) git.Options {
+func (p *project) gitThat(script string) audit.Options {
 	p.Helper()
 	real, err := exec.LookPath("git")
 	if err != nil {
@@ -101,7 +101,7 @@ func TestABacklogOfManyBatches(t *testing.T) {
 	if diff := cmp.Diff(want, p.log("%s")); diff != "" {
 		t.Errorf("commits (-want +got):\n%s", diff)
 	}
-	if got := p.git("log", "-1", "--format=%s", git.Branch, "--", ".dead-drop/board/status.md"); got != want[n]+"\n" {
+	if got := p.git("log", "-1", "--format=%s", audit.Branch, "--", ".dead-drop/board/status.md"); got != want[n]+"\n" {
 		t.Errorf("the page of the board is in %q, want %q", got, want[n])
 	}
 	if data, err := os.ReadFile(calls); err != nil || len(data) != 2*2 {
@@ -369,7 +369,7 @@ func TestAnEndedContextEndsGit(t *testing.T) {
 	if err := a.Record(ctx); err == nil {
 		t.Error("Record = nil, want an error")
 	}
-	if _, err := p.gitIn(p.dir, "rev-parse", "-q", "--verify", git.Branch); err == nil {
+	if _, err := p.gitIn(p.dir, "rev-parse", "-q", "--verify", audit.Branch); err == nil {
 		t.Error("the branch exists")
 	}
 	p.record(p.audit())
