@@ -143,6 +143,26 @@ func (g *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return output(g.Command(ctx, args...))
 }
 
+// RunIn is like Run for a command in a folder of a working tree. The file .git there says which
+// repository it is, so nobody else must have been able to write it.
+func (g *Repo) RunIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	return output(g.raw(ctx, dir, args...))
+}
+
+// RunTree is like Run for a command in the linked working tree dir, whose own folder in the
+// repository is gitDir. It does not read the file .git in the tree, which an agent can change.
+func (g *Repo) RunTree(ctx context.Context, gitDir, dir string, args ...string) ([]byte, error) {
+	return g.RunIn(ctx, dir, append([]string{"--git-dir=" + gitDir, "--work-tree=" + dir}, args...)...)
+}
+
+// Exited reports whether an error says that git ended with an exit status.
+func Exited(err error, status int) bool {
+	e, ok := errors.AsType[*exec.ExitError](err)
+	return ok && e.ExitCode() == status
+}
+
 func output(cmd *exec.Cmd) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

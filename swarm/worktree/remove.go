@@ -1,0 +1,159 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/claude-swarm/claude-swarm/internal/git"
+)
+
+// A Look is what git says about a tree's folder.
+type Look struct {
+	Head   string // the commit that is checked out
+	Branch string // the branch that is checked out; "" if none is
+	// Changed and Untracked are paths in the tree: those with changes that are not committed, and
+	// those that git neither has nor ignores.
+	Changed, Untracked []string
+}
+
+// Kept returns why the folder of a tree must stay, or "" if it can be removed.
+func (l Look) Kept(tree Tree) string {
+	switch {
+	case len(l.Changed) > 0:
+		return "changes are not committed: " + some(l.Changed)
+	case len(l.Untracked) > 0:
+		return "files are neither committed nor ignored: " + some(l.Untracked)
+	case l.Branch == "":
+		return fmt.Sprintf("no branch is checked out there, but the commit %.12s", l.Head)
+	case l.Branch != tree.Branch:
+		return fmt.Sprintf("the branch %s is checked out there, not %s", l.Branch, tree.Branch)
+	}
+	return ""
+}
+
+// some returns the first of several paths, and says how many more there are.
+func some(paths []string) string {
+	if len(paths) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:3], ", "), len(paths)-3)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// Look asks git about a tree's folder.
+func (t *Trees) Look(ctx context.Context, tree Tree) (Look, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.find(ctx); err != nil {
+		return Look{}, err
+	}
+	return t.look(ctx, tree)
+}
+
+func (t *Trees) look(ctx context.Context, tree Tree) (l Look, err error) {
+	out, err := t.repo.RunTree(ctx, tree.Admin, t.Path(tree), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal")
+	if err != nil {
+		return Look{}, err
+	}
+	renamed := false
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		switch kind, rest, _ := strings.Cut(line, " "); {
+		case renamed: // the old name of a renamed file
+			renamed = false
+		case strings.HasPrefix(line, "# branch.oid "):
+			l.Head = strings.TrimPrefix(line, "# branch.oid ")
+		case strings.HasPrefix(line, "# branch.head "):
+			if l.Branch = strings.TrimPrefix(line, "# branch.head "); l.Branch == "(detached)" {
+				l.Branch = ""
+			}
+		case kind == "?":
+			l.Untracked = append(l.Untracked, rest)
+		case kind == "1", kind == "2", kind == "u":
+			renamed = kind == "2"
+			fields := map[string]int{"1": 8, "2": 9, "u": 10}
+			parts := strings.SplitN(line, " ", fields[kind]+1)
+			l.Changed = append(l.Changed, parts[len(parts)-1])
+		}
+	}
+	return l, nil
+}
+
+// Remove removes the folder of a tree, unless it must stay. kept says why it stays, or is "". No
+// process of an agent may work in the folder any more.
+func (t *Trees) Remove(ctx context.Context, tree Tree) (kept string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.find(ctx); err != nil {
+		return "", err
+	}
+	return t.remove(ctx, tree)
+}
+
+func (t *Trees) remove(ctx context.Context, tree Tree) (kept string, err error) {
+	if exists(t.Path(tree)) {
+		l, err := t.look(ctx, tree)
+		if err != nil {
+			return "", err
+		}
+		if kept := l.Kept(tree); kept != "" {
+			return kept, nil
+		}
+	}
+	if tree.Tip, err = t.commit(ctx, "refs/heads/"+tree.Branch); err != nil {
+		return "", err
+	}
+	tree.State = Removing
+	if err := t.record(tree); err != nil {
+		return "", err
+	}
+	return t.removeFolder(ctx, tree)
+}
+
+// removeFolder carries out a removal that the ledger has. Git checks again that nothing is lost.
+func (t *Trees) removeFolder(ctx context.Context, tree Tree) (kept string, err error) {
+	if exists(t.Path(tree)) || exists(tree.Admin) {
+		_, err := t.repo.Run(ctx, "worktree", "remove", t.Path(tree))
+		if git.Exited(err, 128) { // the folder was changed meanwhile, or it is locked
+			tree.State = Ready
+			return err.Error(), t.record(tree)
+		} else if err != nil {
+			return "", err
+		}
+	}
+	tree.State = Removed
+	return "", t.record(tree)
+}
+
+// finish finishes what a crash or an error interrupted: a tree is then ready, removed, or
+// forgotten. The caller holds the mutex.
+func (t *Trees) finish(ctx context.Context, tree Tree) error {
+	switch {
+	case tree.State == Removing:
+		_, err := t.removeFolder(ctx, tree)
+		return err
+	case tree.State == Making:
+		// Nobody has worked in the folder. The branch is new, or it is as it was.
+		if err := os.RemoveAll(t.Path(tree)); err != nil {
+			return err
+		}
+		return t.drop(ctx, tree)
+	case tree.State == Ready && !exists(t.Path(tree)): // somebody else removed the folder
+		if err := t.drop(ctx, tree); err != nil {
+			return err
+		}
+		tree.State = Removed
+		return t.record(tree)
+	}
+	return nil
+}
+
+// drop removes a tree whose folder is gone from git's list of worktrees. It is not git worktree
+// prune, which would also remove a person's worktree on a disk that is not there now.
+func (t *Trees) drop(ctx context.Context, tree Tree) error {
+	_, err := t.repo.Run(ctx, "worktree", "remove", t.Path(tree))
+	if git.Exited(err, 128) && strings.Contains(err.Error(), "is not a working tree") {
+		return nil
+	}
+	return err
+}
