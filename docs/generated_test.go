@@ -44,12 +44,6 @@ func TestConfigurationPage(t *testing.T) {
 		t.Errorf("%d keys are in a section of the page, of %d", told, all)
 	}
 	fill(t, "configuration.md", "keys", b.String())
-
-	later := config.Later()
-	for i, name := range later {
-		later[i] = "`" + name + "`"
-	}
-	fill(t, "configuration.md", "later", strings.Join(later, ", ")+".")
 }
 
 // cell escapes text for use in a table cell.

@@ -146,7 +146,6 @@ var envelope = []string{
 // Every configuration key that a page names must exist.
 func TestKeysExist(t *testing.T) {
 	known := append(slices.Clone(envelope), "defaults", "agents", "policy", "irc", "supervisor", "log", "audit", "retention", "matcher", "swarm", "coder", "reviewer", "private")
-	known = append(known, config.Later()...)
 	for _, k := range config.Keys() {
 		known = append(known, k.Path[strings.LastIndexByte(k.Path, '.')+1:])
 	}

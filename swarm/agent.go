@@ -38,6 +38,7 @@ type agent struct {
 	slots     *slots
 	starts    *starts
 	client    clientSettings
+	tree      agentTree
 	breaker   *breaker
 	restart   RestartPolicy
 

@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // New creates a swarm from the files in its project's home. It starts no agents.
@@ -82,7 +83,7 @@ func New(o Options) (*Swarm, error) {
 	s.turnDeps = &turn.Deps{
 		Home: home, Project: o.Project, Program: o.Program, Environ: o.Environ, Tools: o.Tools, Backends: o.Backends,
 		Sessions: s.sessions, Unsorted: s.unsorted, Waiting: turn.NewWaitingClients(o.Plan.maxWarm()), Streams: turn.NewStreamWatch(), Mailboxes: o.Store.Dir(), Config: o.Config,
-		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: contexts.sized, Note: s.mail.Note,
+		Feed: s.feed, Token: s.tokens.Of, Calls: s.mail.Reach, ContextSized: contexts.sized, ListTree: s.trees.Listed, Note: s.mail.Note,
 	}
 	var err error
 	if s.listeners, err = openListeners(s.notices, &s.starts, o.Listeners); err != nil {
@@ -163,6 +164,10 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	if err = s.setAside(err, "the list of unknown tools is lost", "The next turn of each client shows which tools this version does not know."); err != nil {
 		return err
 	}
+	s.trees, err = worktree.Open(s.opts.Files, s.home.WorktreesFile(), s.opts.Project, s.opts.Environ)
+	if err = s.setAside(err, "the list of working trees is lost", "git worktree list shows the folders, and git branch --list 'task/*' 'agent/*' the branches. Nothing in them is lost."); err != nil {
+		return err
+	}
 	s.book, err = budget.Open(s.home, p.budget(), nil)
 	if err = s.setAside(err, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"); err != nil {
 		return err
@@ -226,6 +231,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		plan: s.Plan, canWork: s.admission.canWork, agentLog: a.inbox.AgentLog, log: a.log,
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
+	a.tree = agentTree{name: spec.Name, trees: s.trees, control: &a.control, inbox: a.inbox, turns: a.turns, notices: s.notices}
 	a.supervision = supervision{
 		name: spec.Name, supervisor: s.supervisor, whispers: s.whispers, stuck: s.stuckHolds, holds: s.holds, mail: s.mail,
 		plan: s.Plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,

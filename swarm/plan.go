@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // Options contains the parameters of [New]. Project, Store, Plan and Backends are
@@ -174,6 +175,8 @@ type AgentSettings struct {
 	// system prompt, model, permissions and time limits; the environment; the session. A
 	// WindowTokens of 0 means 100,000. Tools are those of Options.Tools.
 	turn.Settings
+	// Worktree says in which git working tree the agent's turns run.
+	Worktree worktree.Settings `key:",inline"`
 	// RetryDelay is the first wait after a failed turn; 0 means 30 s.
 	RetryDelay time.Duration `key:"retry_delay" default:"30s" doc:"The wait after a failed turn; it doubles with each further failure, up to 10 minutes."`
 	// MaxFailures is the number of failures after which a message is given up; 0 means 3.

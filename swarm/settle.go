@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,7 +40,7 @@ func (e *ending) of(turn string) *ending {
 
 // settleEnd settles a turn as it ended. An error means that a file could not be written.
 // In this case, the agent remembers the ending until settleEnd succeeds.
-func (a *agent) settleEnd(e *ending, j *mail.Job) error {
+func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
 	settle, out := a.settler.of(e)
 	if !e.reported {
 		a.settler.report(j, out)
@@ -49,10 +50,16 @@ func (a *agent) settleEnd(e *ending, j *mail.Job) error {
 	err := a.restoreTurn()
 	if err == nil {
 		a.unfiled = nil // in case settle panics
+		if out.End == runner.Done {
+			j.Commit, err = a.tree.tip(ctx, e.rec)
+			a.inbox.Note(err)
+		}
 		err = settle(j, out)
 	}
 	if err != nil {
 		a.unfiled = e
+	} else if out.End == runner.Done {
+		a.inbox.Note(a.tree.leave(ctx, e.rec))
 	}
 	return err
 }

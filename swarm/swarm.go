@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // A Swarm is the daemon of one project. Its methods are safe for concurrent use.
@@ -44,6 +45,7 @@ type Swarm struct {
 	holds    *journal.Holds
 	sessions *journal.Sessions
 	unsorted *journal.UnsortedTools
+	trees    *worktree.Trees
 	counts   journal.TurnCounts
 	tokens   *journal.Tokens
 	whispers *whisper.Store

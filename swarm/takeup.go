@@ -60,7 +60,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 	switch {
 	case known != nil && (rec.End != "" || rec.Process.PID == 0):
 		defer a.inbox.AgentLog.Close()
-		return a.settleEnd(known, j)
+		return a.settleEnd(kill, known, j)
 	case rec.End != "":
 		return a.inbox.FinishFailure(j, a.spec().maxFailures())
 	}
@@ -88,7 +88,7 @@ func (a *agent) takeUpOne(kill context.Context, e dropbox.Entry) error {
 // the agent's window from being saved.
 func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err error) {
 	rec, m := j.Rec, j.Claim.Message
-	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: rec.Begun}, mail.Describe(m))
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: rec.Begun, Folder: rec.Tree, Branch: rec.Branch}, mail.Describe(m))
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()
 	if rec.Process.Alive() {
@@ -107,7 +107,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 		deeper = time.Time{} // the deeper thinking applies to the next turn
 	}
 	heard := a.supervision.hear(rec)
-	out, err := a.turns.Follow(ctx, a.client.settings(), rec, j.SteeredUUIDs(), a.supervision.watch(rec, m, a.client.kind(), a.spec().Client, heard))
+	out, err := a.turns.Follow(ctx, a.tree.in(rec, a.client.settings()), rec, j.SteeredUUIDs(), a.supervision.watch(rec, m, a.client.kind(), a.spec().Client, heard))
 	a.supervision.end()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 	a.inbox.Note(a.holds.EndDeeper(a.name, deeper))
 	switch {
 	case known != nil:
-		return a.settleEnd(known, j)
+		return a.settleEnd(kill, known, j)
 	case out.End == runner.NoResult:
 		// The turn was interrupted and did not fail, so it does not count against the
 		// message.
@@ -128,5 +128,5 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 		}
 		return a.inbox.PutBack(j.Claim, false)
 	}
-	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
+	return a.settleEnd(kill, &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
 }

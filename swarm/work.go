@@ -76,15 +76,22 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	settings := a.client.settings()
 	advice := a.client.advice(settings)
 	m := j.Claim.Message
-	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began}, mail.Describe(m))
-	a.show(Working, "", "")
-	defer a.turns.View.End()
-	defer a.inbox.AgentLog.Close()
-
 	record := journal.Record{
 		Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 		Notes: j.NoteIDs(), ByLead: j.ByLead(),
 	}
+	if settings, err = a.tree.enter(ctx, settings, m, &record); err != nil {
+		if why, next, ok := refusedTree(err); ok {
+			a.breaker.open(why, startHint(next, a.name))
+			err = nil
+		}
+		return a.inbox.GiveBack(j, err)
+	}
+	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began, Folder: record.Tree, Branch: record.Branch}, mail.Describe(m))
+	a.show(Working, "", "")
+	defer a.turns.View.End()
+	defer a.inbox.AgentLog.Close()
+
 	reserved.Note(&record)
 	defer endAfter(reserved.Time(), end)()
 	var unfiled error
@@ -96,7 +103,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
 			a.supervision.takeBack() // from a client that could not be used
 			heard = a.supervision.hear(rec)
-			return a.promptFor(j, settings, r, advice, heard.Head())
+			return a.promptFor(j, rec, settings, r, advice, heard.Head())
 		},
 		Started:  func() { a.inbox.Started(j) },
 		Prompted: prompted,
@@ -130,13 +137,13 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(&ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
+	return a.settleEnd(kill, &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
 }
 
 // promptFor builds the prompt of a turn.
-func (a *agent) promptFor(j *mail.Job, s turn.Settings, r turn.Recall, advice string, whispers []string) string {
+func (a *agent) promptFor(j *mail.Job, rec *journal.Record, s turn.Settings, r turn.Recall, advice string, whispers []string) string {
 	p := a.inbox.Prompt(j)
-	p.Whispers = whispers
+	p.Whispers, p.Tree = whispers, a.tree.line(rec, s.Client.Dir)
 	p.Prior, p.Reread, p.Advice, p.Tools = r.Prior, a.spec().Reread, advice, s.Tools
 	if path := handoff(a.files.store, a.name); r.Successor && path != "" {
 		p.Reread = append(slices.Clone(p.Reread), path)

@@ -34,7 +34,8 @@ var agentKeys = strings.Fields(`
 	role zone system tags backend command backend_options permissions permission_mode
 	window_tokens compact_window stall_timeout turn_timeout retry_delay max_failures session
 	attached attached_mail linger background allowed_tools disallowed_tools cc_lead mcp
-	mcp_servers allowed_dirs model thinking cwd channels reread env budget env_drop hours
+	mcp_servers allowed_dirs model thinking cwd
+	worktree worktree_copy worktree_link channels reread env budget env_drop hours
 	heartbeat heartbeat_prompt
 `)
 

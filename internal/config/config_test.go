@@ -20,6 +20,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // write writes a configuration into a new folder and returns its path.
@@ -78,7 +79,7 @@ func TestNothingWrittenIsTheDefault(t *testing.T) {
 						Stall: 10 * time.Minute, Timeout: 2 * time.Hour,
 					},
 				},
-				RetryDelay: 30 * time.Second, MaxFailures: 3,
+				Worktree: worktree.Settings{Mode: worktree.None}, RetryDelay: 30 * time.Second, MaxFailures: 3,
 			},
 			Permissions: config.Permissions{Timeout: 10 * time.Minute}, AttachedMail: "continue",
 		}},
@@ -158,7 +159,7 @@ supervisor: {backend: codex, command: 'bin/judge -v', model: small, thinking: nu
 			Name: "coder",
 			AgentSettings: swarm.AgentSettings{
 				Role: "coder", Zone: "Zone A: the parser", Attached: true, Reread: []string{"BACKLOG.md", "docs/protocol.md"},
-				RetryDelay: 500 * time.Millisecond, MaxFailures: 5,
+				Worktree: worktree.Settings{Mode: worktree.None}, RetryDelay: 500 * time.Millisecond, MaxFailures: 5,
 				Settings: turn.Settings{
 					Backend: "claude", Session: turn.SessionFresh, Linger: 10 * time.Minute, WindowTokens: 50_000,
 					Env:     map[string]string{"PORT": "8080", "DEBUG": "true", "EMPTY": "", "OCTAL": "010"},

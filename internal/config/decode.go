@@ -57,21 +57,15 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 	}
 }
 
-// later contains the keys of features that this version does not have.
-var later = []string{"worktree"}
-
 // foreign maps keys that other agent runners use to the corresponding keys of this
 // program.
 var foreign = map[string]string{"agent": "backend", "directory": "cwd"}
 
-// unknown reports a key that is not allowed where it appears: a key of a feature that
-// this version does not have, a key that belongs elsewhere in the file, or an unknown
-// word.
+// unknown reports a key that is not allowed where it appears: a key that belongs elsewhere in
+// the file, or an unknown word.
 func (r *reader) unknown(k *yaml.Node, path, key string, t reflect.Type) {
 	e, here := wrong("", "unknown key %q", key), keysOf(t)
 	switch {
-	case slices.Contains(later, key):
-		e.Problem = key + ": not in this version"
 	case path == "irc" && strings.HasSuffix(key, "password"):
 		e = wrong(key+"_file: FILE, or "+key+"_env: NAME", "irc.%s: a password does not belong in this file", key)
 	case t == fileType && slices.Contains(keysOf(agentType), key):

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"reflect"
-	"slices"
 )
 
 // A Key is one entry of the reference, from which docs/configuration.md is generated.
@@ -38,7 +37,3 @@ func reference(path string, t reflect.Type) (keys []Key) {
 	}
 	return keys
 }
-
-// Later returns the keys of features that this version does not have. Such a key causes a
-// special error, so that nobody believes that it works.
-func Later() []string { return slices.Clone(later) }

@@ -130,6 +130,9 @@ func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
 
+// WorktreesFile returns the path of the list of the agents' working trees.
+func (h Home) WorktreesFile() string { return filepath.Join(h.dir, "worktrees.json") }
+
 func (h Home) sessionsFile() string { return filepath.Join(h.dir, "sessions.json") }
 
 func (h Home) unsortedFile() string { return filepath.Join(h.dir, "unsorted-tools.json") }

@@ -55,8 +55,14 @@ type Receipt struct {
 	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were handled in the turn
 	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this message was handled
 	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // files written by the CLI's own tools
-	Answer      *Answer  `yaml:"answer,omitempty" json:"answer,omitempty"`
-	Text        string   `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
+	// Branch is the branch of the working tree in which the turn ran, Base the commit at which the
+	// branch began, and Commit its commit at the end of the turn. All are empty without a working
+	// tree.
+	Branch string  `yaml:"branch,omitempty" json:"branch,omitempty"`
+	Base   string  `yaml:"base,omitempty" json:"base,omitempty"`
+	Commit string  `yaml:"commit,omitempty" json:"commit,omitempty"`
+	Answer *Answer `yaml:"answer,omitempty" json:"answer,omitempty"`
+	Text   string  `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
 // An Attempt is one turn that was started for a message.

@@ -30,8 +30,14 @@ type Record struct {
 	Session string   `json:"session"`
 	How     string   `json:"how"` // new, resume or continue
 	Notes   []string `json:"notes,omitempty"`
-	Via     string   `json:"via,omitempty"`     // ViaAttach if a person's session runs the turn
-	ByLead  bool     `json:"by_lead,omitempty"` // the message was verified to be from the lead
+	// Tree is the folder of the working tree in which the turn runs, relative to the project, with
+	// slashes; "" if it runs in none. Branch is the tree's branch, and Base the commit at which the
+	// branch began.
+	Tree   string `json:"tree,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	Base   string `json:"base,omitempty"`
+	Via    string `json:"via,omitempty"`     // ViaAttach if a person's session runs the turn
+	ByLead bool   `json:"by_lead,omitempty"` // the message was verified to be from the lead
 	// Reinjected says that the prompt contained the window. After a compaction in such a
 	// turn, the daemon does not send the window again.
 	Reinjected  bool           `json:"reinjected,omitempty"`

@@ -7,7 +7,7 @@ import (
 )
 
 // A Session is an agent's conversation inside its CLI. A client can continue it only in
-// the same working directory.
+// the same working directory; in another one, it can continue a copy.
 type Session struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir"`
@@ -15,6 +15,10 @@ type Session struct {
 	// Cleared is set if the previous conversation was cleared on purpose. If ID is empty,
 	// the next turn begins a new conversation.
 	Cleared bool `json:"cleared,omitempty"`
+	// From is the session of which this one becomes a copy, and FromDir the folder in which that
+	// one began. Both are empty once a client has reported this session.
+	From    string `json:"from,omitempty"`
+	FromDir string `json:"from_dir,omitempty"`
 }
 
 // Sessions stores the session of each agent durably in sessions.json, so that a turn

@@ -25,6 +25,7 @@ type Job struct {
 	Proven  bool
 	CutOff  time.Time       // when the last earlier attempt was interrupted, or zero
 	Rec     *journal.Record // the attempt that is running or that ran last
+	Commit  string          // the commit of the turn's branch at its end; "" without a working tree
 	Began   time.Time
 	told    bool // the agent's log already names the message
 	// Stranded is set if a claimed note could neither be added to the prompt nor put

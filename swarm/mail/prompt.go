@@ -22,6 +22,7 @@ type Prompt struct {
 	Prior    []byte // the window after a compaction, or empty
 	Reread   []string
 	Whispers []string     // whispers from the supervisor, one line each
+	Tree     string       // where the agent works, if it has a working tree; "" means no line
 	Advice   string       // a line from the daemon; "" means no line
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
@@ -56,6 +57,9 @@ func (p Prompt) text(mark func() string) string {
 	}
 	if len(p.Reread) > 0 {
 		add("Read these first: %s", strings.Join(p.Reread, ", "))
+	}
+	if p.Tree != "" {
+		add("%s", p.Tree)
 	}
 	if p.Advice != "" {
 		add("%s", p.Advice)

@@ -47,6 +47,7 @@ var catalogue = map[string]row{
 	"refused":   {severity: journal.Warning},
 	"rights":    {severity: journal.Warning},
 	"stray":     {severity: journal.Warning},
+	"tree":      {severity: journal.Warning},
 	"unbooked":  {severity: journal.Warning},
 	"unclaimed": {severity: journal.Warning, void: claimed},
 	"vanished":  {severity: journal.Error},

@@ -195,3 +195,18 @@ func (f WebhookFails) told() told {
 			f.Hook, f.Why, dropbox.Hooks, f.Hook),
 	}
 }
+
+// TreeStays: the folder of a working tree is not removed, because something in it would be lost.
+type TreeStays struct {
+	Agent, Dir, Branch string
+	Why                string
+}
+
+func (f TreeStays) told() told {
+	return told{
+		Event:   journal.Event{Key: "tree:" + f.Dir + ":" + f.Why, Agent: f.Agent},
+		subject: "working tree kept: " + f.Dir,
+		body: fmt.Sprintf("The task of %s is done, but its folder %s stays: %s.\n\nThe branch is %s. To see what is there: git -C %s status\nOnce it is committed or removed: claude-swarm worktree remove %s\n",
+			f.Agent, f.Dir, f.Why, f.Branch, f.Dir, f.Dir),
+	}
+}

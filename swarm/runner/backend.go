@@ -154,10 +154,12 @@ const (
 	New      How = "new"      // a new session with this ID, which must not exist yet
 	Resume   How = "resume"   // the session with this ID, which must exist
 	Continue How = "continue" // the newest session of Spec.Dir, regardless of who created it; ID is ignored
+	Fork     How = "fork"     // a new session with this ID, which begins as a copy of the session From; see [Kind].Forks
 )
 
 // A Session is the client's own memory of a conversation.
 type Session struct {
-	ID  string // a UUID, or an id that the client has chosen ([Kind].NamesSessions)
-	How How
+	ID   string // a UUID, or an id that the client has chosen ([Kind].NamesSessions)
+	How  How
+	From string // the session that a fork continues
 }

@@ -24,6 +24,9 @@ type Kind struct {
 	Caps    bool      // the client ends a turn that has spent [Turn].CapUSD; never set if Cost is [CostUnknown]
 	Tokens  TokensWay // how results report token counts
 	Resumes bool      // another process can continue a session; otherwise each process begins a new one
+	// Forks means that a new session can begin as a copy of another one ([Fork]), also one that
+	// began in another working tree of the same repository.
+	Forks bool
 	// Attaches means that the client runs our hooks in a person's session, so that
 	// claude-swarm attach can make the session an agent.
 	Attaches bool

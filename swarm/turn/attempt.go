@@ -90,7 +90,7 @@ func (t *Turns) Run(ctx context.Context, s Settings, task Task) (runner.Outcome,
 			return runner.Outcome{}, last, err
 		}
 		last = &rec
-		if doubted == nil && session.How == runner.Resume && (out.Rejected || task.Doubts != nil && task.Doubts(out)) {
+		if doubted == nil && (session.How == runner.Resume || session.How == runner.Fork) && (out.Rejected || task.Doubts != nil && task.Doubts(out)) {
 			if was, ok := t.Sessions.Get(t.name); ok {
 				t.log.Warn("the conversation may be the cause of a failure; trying the turn in a new session", keyTurn, rec.Turn, keyWhy, out.Reason)
 				doubted = &was
@@ -195,6 +195,9 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 	if task.Observe != nil {
 		observe = task.Observe(rec)
 	}
+	if session.How == runner.Fork {
+		defer t.listTree(ctx)()
+	}
 	follow := t.track(s, mem, rec, task.Started, observe)
 	out := t.runIn(ctx, s, w, runner.Turn{
 		ID: rec.Turn, Client: rec.Client, From: rec.From, Agent: t.name, UUID: rec.UUID, Prompt: prompt, Session: session,
@@ -212,6 +215,21 @@ func (t *Turns) attempt(ctx context.Context, s Settings, task Task, rec *journal
 		return runner.Outcome{}, errors.Join(err, rec.Remove(t.Home))
 	}
 	return out, nil
+}
+
+// listTree makes git list the folder in which the agent's conversation began, until undo is
+// called. After an error the client may not find the conversation; it then begins a new one.
+func (t *Turns) listTree(ctx context.Context) (undo func()) {
+	se, _ := t.Sessions.Get(t.name)
+	if t.ListTree == nil || se.FromDir == "" {
+		return func() {}
+	}
+	undo, err := t.ListTree(ctx, se.FromDir)
+	if err != nil {
+		t.log.Warn("git does not list the folder in which the conversation began", "folder", se.FromDir, keyErr, err)
+		return func() {}
+	}
+	return undo
 }
 
 // waited returns a function that reports how long a turn has waited for answers.

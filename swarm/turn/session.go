@@ -15,6 +15,11 @@ func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Setti
 	case s.Session == SessionContinue && !got.Cleared:
 		return runner.Session{How: runner.Continue}, nil
 	}
+	if s.Moves && kind.Forks && ok {
+		if fork, ok := forkOf(got, s.Client.Dir); ok {
+			return runner.Session{ID: fork.ID, How: runner.Fork, From: fork.From}, all.Set(agent, fork)
+		}
+	}
 	if !ok || got.ID == "" || got.Dir != s.Client.Dir {
 		return freshSession(all, agent, s)
 	}
@@ -22,6 +27,18 @@ func planSession(all *journal.Sessions, kind *runner.Kind, agent string, s Setti
 		return runner.Session{ID: got.ID, How: runner.Resume}, nil
 	}
 	return runner.Session{ID: got.ID, How: runner.New}, nil
+}
+
+// forkOf returns the session that carries a conversation into another folder, if it must be
+// carried. If a client was to carry it and never reported that it did, it is tried again.
+func forkOf(was journal.Session, dir string) (fork journal.Session, ok bool) {
+	switch {
+	case was.Used && was.Dir != dir:
+		return journal.Session{ID: journal.RandomUUID(), Dir: dir, From: was.ID, FromDir: was.Dir}, true
+	case !was.Used && was.From != "" && was.FromDir != dir:
+		return journal.Session{ID: journal.RandomUUID(), Dir: dir, From: was.From, FromDir: was.FromDir}, true
+	}
+	return journal.Session{}, false
 }
 
 // freshSession begins a new session.

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -43,6 +44,10 @@ type Deps struct {
 	// limit is known. The parameter turn is the turn in which the client reported it. After
 	// a compaction, and when the conversation is dropped, c is zero.
 	ContextSized func(agent, turn string, c journal.Context)
+	// ListTree makes git list the folder of a removed working tree until undo is called: some
+	// clients find a conversation only while git lists the folder in which it began. Nil means
+	// that agents have no working trees.
+	ListTree func(ctx context.Context, dir string) (undo func(), err error)
 	// Note is called with errors about files that this package can report but not handle.
 	// The error may be nil.
 	Note func(error)
@@ -97,6 +102,9 @@ type Settings struct {
 	// Editable contains names in [runner.OwnFiles].Project, or .git, that the agent's tools may
 	// change. It is the same for all agents.
 	Editable []string
+	// Moves says that the client's folder differs from turn to turn, as the working trees of
+	// different tasks do. The conversation is carried along if the client can ([runner.Kind].Forks).
+	Moves bool
 }
 
 // lingers reports whether clients are kept after a turn. A client has only one session,

@@ -47,6 +47,8 @@ type MessageStatus struct {
 	From    string    `json:"from"`    // its sender
 	Subject string    `json:"subject"` // its subject; the beginning of the text if it has none
 	Since   time.Time `json:"since"`   // when the turn began
+	Folder  string    `json:"folder"`  // the working tree of the turn, relative to the project; "" if it has none
+	Branch  string    `json:"branch"`  // the branch of the working tree; "" if the turn has none
 }
 
 // Progress is what a running turn has done and cost so far.

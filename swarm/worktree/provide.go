@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// provide copies and links the files that a new tree needs and git ignores. What the project does
-// not have, or the tree already has, is left out.
+// provide copies and links the files that a new tree needs and git ignores. A file that the project
+// does not have, or that the tree already has, is left out.
 func (t *Trees) provide(tree Tree, s Settings) error {
 	root := below(t.Path(tree), t.top, t.project)
 	for _, name := range s.Copy {
-		if err := t.place(root, name, copyAll); err != nil {
+		if err := t.put(root, name, copyAll); err != nil {
 			return fmt.Errorf("worktree_copy: %w", err)
 		}
 	}
 	for _, name := range s.Link {
-		if err := t.place(root, name, os.Symlink); err != nil {
+		if err := t.put(root, name, os.Symlink); err != nil {
 			return fmt.Errorf("worktree_link: %w", err)
 		}
 	}
 	return nil
 }
 
-func (t *Trees) place(root, name string, put func(from, to string) error) error {
+func (t *Trees) put(root, name string, how func(from, to string) error) error {
 	if !filepath.IsLocal(name) {
 		return fmt.Errorf("%s is not below the project", name)
 	}
@@ -37,7 +37,7 @@ func (t *Trees) place(root, name string, put func(from, to string) error) error 
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
-	return put(from, to)
+	return how(from, to)
 }
 
 // copyAll copies a file, a link, or a folder with what is in it.

@@ -133,25 +133,27 @@ func (t *Trees) finish(ctx context.Context, tree Tree) error {
 		_, err := t.removeFolder(ctx, tree)
 		return err
 	case tree.State == Making:
-		// Nobody has worked in the folder. The branch is new, or it is as it was.
+		// No turn has run in the folder, so all in it can be made again.
 		if err := os.RemoveAll(t.Path(tree)); err != nil {
 			return err
 		}
-		return t.drop(ctx, tree)
+		return t.unlist(ctx, t.Path(tree))
 	case tree.State == Ready && !exists(t.Path(tree)): // somebody else removed the folder
-		if err := t.drop(ctx, tree); err != nil {
+		if err := t.unlist(ctx, t.Path(tree)); err != nil {
 			return err
 		}
 		tree.State = Removed
 		return t.record(tree)
+	case tree.State == Removed: // a crash may have left the entry that Listed made
+		return t.unlist(ctx, t.Path(tree))
 	}
 	return nil
 }
 
-// drop removes a tree whose folder is gone from git's list of worktrees. It is not git worktree
-// prune, which would also remove a person's worktree on a disk that is not there now.
-func (t *Trees) drop(ctx context.Context, tree Tree) error {
-	_, err := t.repo.Run(ctx, "worktree", "remove", t.Path(tree))
+// unlist removes a folder that is gone from git's list of worktrees. It is not git worktree prune,
+// which would also remove a person's worktree on a disk that is not there now.
+func (t *Trees) unlist(ctx context.Context, dir string) error {
+	_, err := t.repo.Run(ctx, "worktree", "remove", dir)
 	if git.Exited(err, 128) && strings.Contains(err.Error(), "is not a working tree") {
 		return nil
 	}

@@ -207,7 +207,7 @@ func (t *Trees) add(ctx context.Context, tree Tree, r Request) (Tree, error) {
 	return tree, t.record(tree)
 }
 
-// commit returns the commit that a name stands for, or "" if there is none.
+// commit returns the commit that a name stands for, or "" if there is no such commit.
 func (t *Trees) commit(ctx context.Context, name string) (string, error) {
 	out, err := t.repo.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if git.Exited(err, 1) || git.Exited(err, 128) { // 128: the name is no object name at all

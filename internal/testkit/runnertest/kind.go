@@ -11,7 +11,7 @@ import (
 const Version = "1.2.3"
 
 // kind is the default kind of scripted client.
-var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, Resumes: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
+var kind = runner.Kind{Name: "scripted", Cost: runner.CostOfResult, Caps: true, Resumes: true, Forks: true, RunsOnce: true, Steers: true, Compacts: true, Tools: tools{}, Hooks: hooks{}, Login: runner.Login{Vars: []string{"SCRIPTED_KEY", "HOME"}}}
 
 // plain is a scripted client without optional features.
 var plain = runner.Kind{Name: kind.Name, Tools: kind.Tools, Hooks: kind.Hooks, Login: kind.Login}

@@ -208,7 +208,9 @@ func (s *Scripted) takeSession(want runner.Session) string {
 		return "this client begins a new session each time"
 	case want.How == runner.Resume && !known:
 		return "no conversation found with session ID " + want.ID
-	case want.How == runner.New && known:
+	case want.How == runner.Fork && !s.sessions[want.From]:
+		return "no conversation found with session ID " + want.From
+	case (want.How == runner.New || want.How == runner.Fork) && known:
 		return "session ID " + want.ID + " is already in use"
 	}
 	if s.sessions == nil {

@@ -57,6 +57,8 @@ func arguments(t runner.Turn) []string {
 	switch t.Session.How {
 	case runner.Resume:
 		args = append(args, "--resume", t.Session.ID)
+	case runner.Fork:
+		args = append(args, "--resume", t.Session.From, "--fork-session", "--session-id", t.Session.ID)
 	case runner.Continue:
 		args = append(args, "--continue")
 	default:

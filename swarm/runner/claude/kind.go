@@ -13,7 +13,7 @@ var kind = runner.Kind{
 	Name: "claude", Title: "Claude Code", Command: []string{"claude"},
 	Modes: []string{"default", "acceptEdits", modePlan, modeAllowed, modeBypass}, Mode: "acceptEdits", Bypass: modeBypass, Look: modePlan,
 	Install: locked.Install(), Version: runner.Version{Supported: Supported, Install: locked.Install() + "@" + Newest, Read: readVersion},
-	Cost: runner.CostOfProcess, Caps: true, Resumes: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
+	Cost: runner.CostOfProcess, Caps: true, Resumes: true, Forks: true, Attaches: true, RunsOnce: true, Steers: true, Compacts: true,
 	Echo: echo,
 	Own: runner.OwnFiles{
 		// Not plans: in the mode plan, the client writes its plan there.
