@@ -227,14 +227,6 @@ func (t *Trees) record(tree Tree) error {
 	})
 }
 
-func (t *Trees) forget(tree Tree) error {
-	return t.doc.Change(func(f *ledgerFile) bool {
-		_, ok := f.Of[tree.Dir]
-		delete(f.Of, tree.Dir)
-		return ok
-	})
-}
-
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, fs.ErrNotExist)
