@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,7 +64,7 @@ const (
 )
 
 // plain matches the task ids that can be part of a path and of a branch.
-var plain = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
 // namesOf returns the folder and the branch of a new tree. again says that another agent already
 // has a tree for the task.

@@ -144,7 +144,7 @@ func (t *Trees) find(ctx context.Context) error {
 
 // begin plans a new tree. The caller holds the mutex.
 func (t *Trees) begin(ctx context.Context, r Request) (Tree, error) {
-	if r.Task != "" && !plain.MatchString(r.Task) {
+	if r.Task != "" && !plain().MatchString(r.Task) {
 		return Tree{}, &RefusedError{fmt.Sprintf("worktree: the task %q cannot be part of a path", r.Task), "claude-swarm send, to begin a new task"}
 	}
 	head, err := t.commit(ctx, "HEAD")
