@@ -138,7 +138,7 @@ func (a *Account) calls(blocks []streamjson.Block) {
 		if a.open == nil {
 			a.open = make(map[string]call)
 		}
-		a.open[strings.Clone(b.ID)] = call{file: a.kind.Tools.Changes(b.Name, b.Input), act: a.isAct(b.Name, b.Input)}
+		a.open[strings.Clone(b.ID)] = call{file: a.kind.Tools.Changes(b.Name, b.Input), act: Acts(a.kind.Tools, b.Name, b.Input)}
 	}
 }
 
@@ -177,7 +177,7 @@ func (a *Account) result(ev *streamjson.Event) {
 		a.spent.ContextLimit = r.ContextLimit
 	}
 	for _, d := range r.Denials {
-		a.acts.denied = a.acts.denied || a.isAct(d.Tool, d.Input)
+		a.acts.denied = a.acts.denied || Acts(a.kind.Tools, d.Tool, d.Input)
 		a.denied = append(a.denied, Denial{Tool: d.Tool, Input: d.Input, Allow: a.kind.Tools.Allow(d.Tool, d.Input)})
 	}
 	a.results = append(a.results, *r)

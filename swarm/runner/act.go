@@ -20,9 +20,8 @@ type acts struct {
 // only reports whether at least one act was denied and none succeeded.
 func (a acts) only() bool { return a.denied && !a.succeeded }
 
-// isAct reports whether a call is an act.
-func (a *Account) isAct(tool string, input []byte) bool {
-	tools := a.kind.Tools
+// Acts reports whether a call may change something outside the conversation; see [acts].
+func Acts(tools Tools, tool string, input []byte) bool {
 	return !strings.HasPrefix(tool, "mcp__"+ToolServer+"__") && !tools.Looks(tool, input) && !tools.Waits(tool, input) &&
 		!isOwnCommand(tools.Runs(tool, input))
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"io"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/streamjson"
@@ -70,6 +71,11 @@ type Kind struct {
 	Tools Tools
 	Hooks Hooks // nil if the client runs no command after a compaction
 	Login Login
+
+	// Recorded reads the work of the tools from a recorded part of the client's output
+	// ([Files].Stdout), which may end in the middle of a turn. The error comes from the
+	// reader. The client may still be writing. It is nil if the output does not show it.
+	Recorded func(output io.Reader) (*Recorded, error)
 
 	// Echo returns a shell script that acts as the client for one prompt. The script
 	// answers with text (letters and spaces) and waits for the end of its input. A turn

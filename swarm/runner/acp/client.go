@@ -25,6 +25,7 @@ type Client struct {
 	LateTools  bool       // the client starts MCP servers only with the first prompt, so its tools are checked at the end of the turn
 	LateReplay bool       // the replay may continue after the answer to session/load
 	FreshLoads bool       // session/load destroys a session that was created in the current minute
+	WholeDiffs bool       // the diffs of edits contain the whole file, before and after
 	Stays      bool       // the client does not exit when its input is closed
 	Tokens     tokensIn   // which field of a result contains its token counts
 

@@ -113,7 +113,7 @@ func gemini() *Client {
 	}, Client{
 		Args: []string{"--skip-trust"}, ModelArgs: []string{"-m", "{model}"},
 		FreshLoads: true,
-		Notes:      []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, Tokens: inQuota, Silence: longestRetry,
+		Notes:      []string{"[MODE_UPDATE] "}, LateReplay: true, Stays: true, WholeDiffs: true, Tokens: inQuota, Silence: longestRetry,
 	})
 }
 
@@ -175,8 +175,10 @@ func row(k runner.Kind, c Client) *Client {
 			k.Version.Supported += ", which runs " + strings.ReplaceAll(locked.Brings, "@", " ")
 		}
 	}
+	whole := &c
+	k.Recorded = whole.recorded
 	c.Kind = k
-	return &c
+	return whole
 }
 
 // lacks are the configuration keys that no client of the protocol supports.

@@ -315,9 +315,18 @@ func (c *toolCall) result() (text string, lost int64) {
 func (c *toolCall) done() (failed, done bool) {
 	switch c.Status {
 	case "completed":
-		return c.failed, true
+		return c.failed || c.unsuccessful(), true
 	case "failed":
 		return true, true
 	}
 	return false, false
+}
+
+// unsuccessful reports whether cline says, in the result of a call that it calls completed, that
+// the call failed.
+func (c *toolCall) unsuccessful() bool {
+	var out struct {
+		Success *bool `json:"success"`
+	}
+	return isObject(c.Output) && lenient(c.Output, &out) && out.Success != nil && !*out.Success
 }

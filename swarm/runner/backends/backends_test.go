@@ -18,7 +18,7 @@ func TestEachKindIsComplete(t *testing.T) {
 		}
 		// Doctor and turns use these fields without checking whether they are set.
 		for field, lacks := range map[string]bool{
-			"Title": k.Title == "", "Command": k.Name != "acp" && (len(k.Command) == 0 || k.Command[0] == ""), "Install": k.Install == "", "Tools": k.Tools == nil,
+			"Title": k.Title == "", "Command": k.Name != "acp" && (len(k.Command) == 0 || k.Command[0] == ""), "Install": k.Install == "", "Tools": k.Tools == nil, "Recorded": k.Recorded == nil,
 			"Version.Supported": k.Version.Supported == "", "Version.Install": k.Version.Install == "", "Version.Read": k.Version.Read == nil,
 			"Login.Try": k.Login.File != "" && k.Login.Try == "", "Login.Home": k.Login.File != "" && k.Login.Home == "",
 			"Login.Vars": len(k.Login.Vars) == 0,

@@ -28,7 +28,7 @@ var kind = runner.Kind{
 		ProjectMemory: []string{".claude/agent-memory*"},
 	},
 	Unsorted: unsorted,
-	Tools:    tools{}, Hooks: hooks{}, Secrets: secrets,
+	Tools:    tools{}, Hooks: hooks{}, Secrets: secrets, Recorded: recorded,
 	Login: runner.Login{
 		Keys: []string{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
