@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
@@ -215,3 +219,45 @@ const clockSlack = 20 * time.Millisecond
 // BegunBy reports whether the turn had begun by the time a file was written. written is
 // the file's modification time.
 func (r *Record) BegunBy(written time.Time) bool { return !written.Before(r.Begun.Add(-clockSlack)) }
+
+// RecordsOf lists the records of an agent's turns that worked on a message, oldest first.
+func (h Home) RecordsOf(agent string) ([]*Record, error) {
+	turns, err := h.Recorded()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Record
+	for _, turn := range turns {
+		rec, err := ReadRecord(h, turn)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // incomplete, or removed in the meantime
+		} else if err != nil {
+			return nil, err
+		}
+		if rec.Agent == agent && rec.Message != "" {
+			all = append(all, rec)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Or(a.Begun.Compare(b.Begun), strings.Compare(a.Turn, b.Turn)) })
+	return all, nil
+}
+
+// OpenStream opens the part of a client's output that belongs to a turn; later is the turns that
+// may have begun in the same client. The caller must close it. The error is [fs.ErrNotExist] if
+// the output is not kept, or was never recorded.
+func (r *Record) OpenStream(home Home, later []*Record) (io.ReadCloser, error) {
+	f, err := os.Open(home.Stream(r.Mark()))
+	if err != nil {
+		return nil, err
+	}
+	end := int64(math.MaxInt64)
+	for _, l := range later {
+		if l.Mark() == r.Mark() && l.From.Offset > r.From.Offset {
+			end = min(end, l.From.Offset)
+		}
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, r.From.Offset, end-r.From.Offset), f}, nil
+}
