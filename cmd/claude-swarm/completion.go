@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -111,6 +112,7 @@ type finder struct {
 	last  string // the typed part of the word under the cursor
 	flag  string // the flag that precedes it in the same word, such as "--type="
 	agent string // the value of the flag --agent before the cursor, or ""
+	first string // the first operand before the cursor, or ""
 	found []candidate
 	files bool
 }
@@ -170,6 +172,9 @@ func (f *finder) complete(before []string) {
 			chain = append(chain, c.Name)
 			commands, flags = c.Subcommands, c.Flags
 		default:
+			if operands == 0 {
+				f.first = word
+			}
 			operands++
 		}
 	}
@@ -258,6 +263,12 @@ func (f *finder) operand(verb string, n int) {
 	case "history", "logs", "attach", "init":
 		if n == 0 {
 			f.agents()
+		}
+	case "diff":
+		if n == 0 {
+			f.agents()
+		} else if n == 1 {
+			f.worked(f.first)
 		}
 	case "pause", "resume", "abort", "clear", "compact":
 		f.agents()
@@ -473,6 +484,30 @@ func (f *finder) waiting() {
 			for _, m := range list {
 				f.offer(m.ID, "to "+name+": "+screen.Cut(screen.OneLine(m.Gist()), 50))
 			}
+		}
+	})
+}
+
+// worked offers the messages on which an agent has worked, newest first.
+func (f *finder) worked(agent string) {
+	f.withPost(func(p *post) {
+		records, err := p.Home.RecordsOf(agent)
+		if err != nil || p.MaySee(agent) != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, r := range slices.Backward(records) {
+			if seen[r.Message] {
+				continue
+			}
+			seen[r.Message] = true
+			about := r.Begun.Local().Format(time.DateTime)
+			if found, err := p.Store.Find(r.Message); err == nil {
+				if m, err := p.Store.Load(found); err == nil {
+					about = screen.Cut(screen.OneLine(m.Gist()), 50)
+				}
+			}
+			f.offer(r.Message, about)
 		}
 	})
 }

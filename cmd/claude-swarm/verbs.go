@@ -36,6 +36,7 @@ func verbs() []verb {
 		{"completion", completionCommand},
 		{"version", versionCommand},
 		{"history", historyCommand},
+		{"diff", diffCommand},
 		{"events", eventsCommand},
 		{"mcp", mcpCommand},
 		{"irc", ircCommand},
