@@ -43,7 +43,10 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Messa
 	if err != nil {
 		return s, err
 	}
-	rec.Tree, rec.Branch, rec.Base = tree.Dir, tree.Branch, tree.Base
+	if rec.Base, err = t.trees.Tip(ctx, tree); err != nil {
+		return s, err
+	}
+	rec.Tree, rec.Branch = tree.Dir, tree.Branch
 	return t.in(rec, s), nil
 }
 
@@ -82,7 +85,7 @@ func (t *agentTree) line(rec *journal.Record, dir string) string {
 	if rec.Tree == "" {
 		return ""
 	}
-	return fmt.Sprintf("Your folder is %s, a git worktree with the branch %s, which began at %.12s. Work there and nowhere else, and commit what you finish to that branch: uncommitted work counts as unfinished. "+
+	return fmt.Sprintf("Your folder is %s, a git worktree with the branch %s, now at %.12s. Work there and nowhere else, and commit what you finish to that branch: uncommitted work counts as unfinished. "+
 		"Do not switch to another branch there, and do not use git worktree.", dir, rec.Branch, rec.Base)
 }
 

@@ -55,9 +55,8 @@ type Receipt struct {
 	Steered     []string `yaml:"steered,omitempty" json:"steered,omitempty"` // ids of urgent messages that were handled in the turn
 	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this message was handled
 	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // files written by the CLI's own tools
-	// Branch is the branch of the working tree in which the turn ran, Base the commit at which the
-	// branch began, and Commit its commit at the end of the turn. All are empty without a working
-	// tree.
+	// Branch is the branch of the working tree in which the turn ran, and Base and Commit are its
+	// commits at the beginning and at the end of the turn. All are empty without a working tree.
 	Branch string  `yaml:"branch,omitempty" json:"branch,omitempty"`
 	Base   string  `yaml:"base,omitempty" json:"base,omitempty"`
 	Commit string  `yaml:"commit,omitempty" json:"commit,omitempty"`

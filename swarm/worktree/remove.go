@@ -79,6 +79,16 @@ func (t *Trees) look(ctx context.Context, tree Tree) (l Look, err error) {
 	return l, nil
 }
 
+// Tip returns the commit of a tree's branch, or "" if somebody deleted the branch.
+func (t *Trees) Tip(ctx context.Context, tree Tree) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.find(ctx); err != nil {
+		return "", err
+	}
+	return t.commit(ctx, "refs/heads/"+tree.Branch)
+}
+
 // Remove removes the folder of a tree, unless it must stay. kept says why it stays, or is "". No
 // process of an agent may work in the folder any more.
 func (t *Trees) Remove(ctx context.Context, tree Tree) (kept string, err error) {
