@@ -31,6 +31,9 @@ var (
 	ErrNoGit = errors.New("git is not installed")
 	// ErrNoRepository reports that a folder is not in a git working tree.
 	ErrNoRepository = errors.New("not in a git repository")
+	// ErrBare reports that a folder is in a repository without a working tree. It is an
+	// ErrNoRepository, too.
+	ErrBare = fmt.Errorf("%w with a working tree", ErrNoRepository)
 )
 
 // Timeout limits the duration of one git process, so that a hung process, for example
@@ -65,20 +68,22 @@ func Find(ctx context.Context, program string, environ []string, dir string) (*R
 	g := &Repo{path: found, env: cleaned(environ)}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, err := output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
+	out, err := output(g.raw(ctx, dir, "rev-parse", "--is-inside-work-tree", "--is-bare-repository", "--show-object-format", "--absolute-git-dir", "--show-prefix"))
 	if gitErr, ok := errors.AsType[*ProgramError](err); ok && strings.Contains(gitErr.stderr, "not a git repository") {
 		return nil, ErrNoRepository
 	} else if err != nil {
 		return nil, err
 	}
 	// The prefix is last because it may contain a line break.
-	lines := strings.SplitN(string(out), "\n", 4)
-	if len(lines) != 4 || lines[0] != "true" {
-		return nil, ErrNoRepository // a bare repository, or a folder inside .git
+	lines := strings.SplitN(string(out), "\n", 5)
+	if len(lines) == 5 && lines[1] == "true" {
+		return nil, ErrBare
+	} else if len(lines) != 5 || lines[0] != "true" {
+		return nil, ErrNoRepository // a folder inside .git
 	}
-	g.sha256 = lines[1] == "sha256"
-	g.GitDir = lines[2]
-	g.Prefix = strings.TrimSuffix(lines[3], "\n")
+	g.sha256 = lines[2] == "sha256"
+	g.GitDir = lines[3]
+	g.Prefix = strings.TrimSuffix(lines[4], "\n")
 	return g, nil
 }
 
@@ -91,16 +96,17 @@ func cleaned(environ []string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasPrefix(name, "GIT_") && !slices.Contains(keep, name)
 	})
-	return append(env,
+	return slices.Clip(append(env,
 		"LC_ALL=C",                // git's messages are parsed
 		"GIT_TERMINAL_PROMPT=0",   // nobody can answer a prompt
 		"GIT_OPTIONAL_LOCKS=0",    // never refresh an index as a side effect
 		"GIT_NO_LAZY_FETCH=1",     // never fetch missing objects in a partial clone
+		"GIT_ALLOW_PROTOCOL=none", // the same for git before 2.44; a remote can name a command
 		"GIT_LITERAL_PATHSPECS=1", // the name of a folder may contain *
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_COMMITTER_NAME="+Committer, // recorded in the reflog, too
 		"GIT_COMMITTER_EMAIL="+Committer+MailHost,
-	)
+	))
 }
 
 // settings overrides all configuration files.
@@ -108,6 +114,10 @@ var settings = []string{
 	"-c", "core.hooksPath=/dev/null", // otherwise, moving a branch would run the reference-transaction hook
 	"-c", "core.fsmonitor=false",
 	"-c", "commit.gpgSign=false",
+	"-c", "log.showSignature=false",
+	"-c", "submodule.recurse=false",
+	"-c", "core.alternateRefsCommand=true", // the program true
+	"-c", "core.sshCommand=false", // the program false
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "core.fsync=committed", // make objects durable before the branch refers to them
@@ -127,6 +137,7 @@ func (g *Repo) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, g.path, slices.Concat(settings, args)...)
 	cmd.Dir = dir
 	cmd.Env = g.env
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // git then removes its lock files
 	cmd.WaitDelay = 5 * time.Second
 	// Ctrl-C in the terminal of a foreground daemon is intended for the daemon, which
 	// still records the last turn. The separate process group prevents the signal from
@@ -138,23 +149,50 @@ func (g *Repo) raw(ctx context.Context, dir string, args ...string) *exec.Cmd {
 // Run runs a git command that needs no working tree, and returns its output. The error is an
 // [*OwnerError] or a [*ProgramError].
 func (g *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
-	defer cancel()
-	return output(g.Command(ctx, args...))
+	return g.run(ctx, []string{g.GitDir}, g.GitDir, []string{"--git-dir=."}, args, nil)
 }
 
 // RunIn is like Run for a command in a folder of a working tree. The file .git there says which
 // repository it is, so nobody else must have been able to write it.
 func (g *Repo) RunIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
-	defer cancel()
-	return output(g.raw(ctx, dir, args...))
+	return g.run(ctx, []string{g.GitDir}, dir, nil, args, nil)
 }
 
 // RunTree is like Run for a command in the linked working tree dir, whose own folder in the
 // repository is gitDir. It does not read the file .git in the tree, which an agent can change.
 func (g *Repo) RunTree(ctx context.Context, gitDir, dir string, args ...string) ([]byte, error) {
-	return g.RunIn(ctx, dir, append([]string{"--git-dir=" + gitDir, "--work-tree=" + dir}, args...)...)
+	return g.RunTreeEnv(ctx, gitDir, dir, nil, args...)
+}
+
+// RunTreeEnv is like RunTree, with further variables, such as GIT_INDEX_FILE.
+func (g *Repo) RunTreeEnv(ctx context.Context, gitDir, dir string, env []string, args ...string) ([]byte, error) {
+	return g.run(ctx, []string{gitDir}, dir, []string{"--git-dir=" + gitDir, "--work-tree=" + dir}, args, env)
+}
+
+// RemoveTree runs git worktree remove for the linked working tree dir, whose own folder in the
+// repository is gitDir, or "" if there is none. Git ends with status 128 if something in the tree
+// would be lost.
+func (g *Repo) RemoveTree(ctx context.Context, gitDir, dir string) error {
+	// Git looks for changes in the tree with that tree's configuration.
+	dirs := []string{g.GitDir}
+	if gitDir != "" {
+		dirs = append(dirs, gitDir)
+	}
+	_, err := g.run(ctx, dirs, g.GitDir, []string{"--git-dir=."}, []string{"worktree", "remove", dir}, nil)
+	return err
+}
+
+// run runs a command in dir. No command runs that the configurations of gitDirs name.
+func (g *Repo) run(ctx context.Context, gitDirs []string, dir string, options, args, env []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	args, turnedOff, err := g.guarded(ctx, gitDirs, args)
+	if err != nil {
+		return nil, err
+	}
+	cmd := g.raw(ctx, dir, slices.Concat(options, args)...)
+	cmd.Env = slices.Concat(cmd.Env, turnedOff, env)
+	return output(cmd)
 }
 
 // Exited reports whether an error says that git ended with an exit status.
