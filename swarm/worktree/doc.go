@@ -16,7 +16,7 @@
 // # What is promised
 //
 // The person's own working tree, its index, HEAD, stash and configuration do not change, and no
-// hook runs. Only the branches of the trees above, git's list of worktrees, and one line in
+// hook, filter or other command of the repository runs. Only the branches of the trees above, git's list of worktrees, and one line in
 // .git/info/exclude are written.
 //
 // # What is kept
@@ -30,4 +30,9 @@
 //	ready      the folder is complete
 //	removing   before git worktree remove
 //	removed    the folder is gone; the branch is there
+//
+// A copy of each entry is in git's own folder of the tree, from which a lost ledger is made again.
+//
+// Work that is left uncommitted when a task is given up goes into a commit [INCOMPLETE] on the
+// tree's branch ([Trees.Incomplete]), unless a merge, a rebase or the like has begun there.
 package worktree

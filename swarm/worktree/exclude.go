@@ -13,13 +13,9 @@ import (
 // exclude makes git ignore the folder of the trees, with a line in the repository's
 // info/exclude, which no commit contains. The caller holds the mutex.
 func (t *Trees) exclude(ctx context.Context) error {
-	out, err := t.repo.Run(ctx, "rev-parse", "--git-path", "info/exclude")
+	path, err := t.gitPath(ctx, "info/exclude")
 	if err != nil {
 		return err
-	}
-	path := strings.TrimSuffix(string(out), "\n")
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(t.repo.GitDir, path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/git"
@@ -16,11 +17,15 @@ type Look struct {
 	// Changed and Untracked are paths in the tree: those with changes that are not committed, and
 	// those that git neither has nor ignores.
 	Changed, Untracked []string
+	// Busy says which operation of git has begun in the tree and has not ended, or is "".
+	Busy string
 }
 
 // Kept returns why the folder of a tree must stay, or "" if it can be removed.
 func (l Look) Kept(tree Tree) string {
 	switch {
+	case l.Busy != "":
+		return l.Busy
 	case len(l.Changed) > 0:
 		return "changes are not committed: " + some(l.Changed)
 	case len(l.Untracked) > 0:
@@ -41,6 +46,26 @@ func some(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
+// busy returns which operation of git has begun in the tree with the given folder of git and has
+// not ended, or "".
+func busy(admin string) string {
+	for _, op := range [][2]string{
+		{"index.lock", "a git command is running there, or was killed (index.lock exists)"},
+		{"rebase-merge", "a rebase has begun there and has not ended"},
+		{"rebase-apply", "a rebase or git am has begun there and has not ended"},
+		{"MERGE_HEAD", "a merge has begun there and has not ended"},
+		{"CHERRY_PICK_HEAD", "a cherry-pick has begun there and has not ended"},
+		{"REVERT_HEAD", "a revert has begun there and has not ended"},
+		{"sequencer", "a cherry-pick or a revert has begun there and has not ended"},
+		{"BISECT_LOG", "a bisect has begun there and has not ended"},
+	} {
+		if exists(filepath.Join(admin, op[0])) {
+			return op[1]
+		}
+	}
+	return ""
+}
+
 // Look asks git about a tree's folder.
 func (t *Trees) Look(ctx context.Context, tree Tree) (Look, error) {
 	t.mu.Lock()
@@ -52,10 +77,12 @@ func (t *Trees) Look(ctx context.Context, tree Tree) (Look, error) {
 }
 
 func (t *Trees) look(ctx context.Context, tree Tree) (l Look, err error) {
-	out, err := t.repo.RunTree(ctx, tree.Admin, t.Path(tree), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal")
+	out, err := t.inTree(ctx, tree, nil, "status", "--porcelain=v2", "--branch", "-z",
+		"--untracked-files=normal", "--ignore-submodules=dirty") // git would run in a repository that is in the tree
 	if err != nil {
 		return Look{}, err
 	}
+	l.Busy = busy(tree.Admin)
 	renamed := false
 	for line := range strings.SplitSeq(string(out), "\x00") {
 		switch kind, rest, _ := strings.Cut(line, " "); {
@@ -123,7 +150,7 @@ func (t *Trees) remove(ctx context.Context, tree Tree) (kept string, err error) 
 // removeFolder carries out a removal that the ledger has. Git checks again that nothing is lost.
 func (t *Trees) removeFolder(ctx context.Context, tree Tree) (kept string, err error) {
 	if exists(t.Path(tree)) || exists(tree.Admin) {
-		_, err := t.repo.Run(ctx, "worktree", "remove", t.Path(tree))
+		err := t.step("git worktree remove", func() error { return t.repo.RemoveTree(ctx, tree.Admin, t.Path(tree)) })
 		if git.Exited(err, 128) { // the folder was changed meanwhile, or it is locked
 			tree.State = Ready
 			return err.Error(), t.record(tree)
@@ -135,35 +162,29 @@ func (t *Trees) removeFolder(ctx context.Context, tree Tree) (kept string, err e
 	return "", t.record(tree)
 }
 
-// finish finishes what a crash or an error interrupted: a tree is then ready, removed, or
-// forgotten. The caller holds the mutex.
-func (t *Trees) finish(ctx context.Context, tree Tree) error {
-	switch {
-	case tree.State == Removing:
-		_, err := t.removeFolder(ctx, tree)
-		return err
-	case tree.State == Making:
-		// No turn has run in the folder, so all in it can be made again.
-		if err := os.RemoveAll(t.Path(tree)); err != nil {
-			return err
-		}
-		return t.unlist(ctx, t.Path(tree))
-	case tree.State == Ready && !exists(t.Path(tree)): // somebody else removed the folder
-		if err := t.unlist(ctx, t.Path(tree)); err != nil {
-			return err
-		}
-		tree.State = Removed
-		return t.record(tree)
-	case tree.State == Removed: // a crash may have left the entry that Listed made
-		return t.unlist(ctx, t.Path(tree))
+// restoreFiles brings back the files that an interrupted removal deleted: git does not remove a
+// folder in which tracked files are missing. No file is overwritten.
+func (t *Trees) restoreFiles(ctx context.Context, tree Tree) error {
+	dir := t.Path(tree)
+	if !exists(dir) || !exists(tree.Admin) {
+		return nil
 	}
-	return nil
+	if link := filepath.Join(dir, ".git"); !exists(link) {
+		if err := os.WriteFile(link, []byte("gitdir: "+tree.Admin+"\n"), 0o666); err != nil {
+			return err
+		}
+	}
+	_, err := t.inTree(ctx, tree, nil, "checkout-index", "--all", "--quiet")
+	if git.Exited(err, 128) || git.Exited(err, 1) { // a file exists, which is what we want
+		return nil
+	}
+	return err
 }
 
 // unlist removes a folder that is gone from git's list of worktrees. It is not git worktree prune,
 // which would also remove a person's worktree on a disk that is not there now.
 func (t *Trees) unlist(ctx context.Context, dir string) error {
-	_, err := t.repo.Run(ctx, "worktree", "remove", dir)
+	err := t.step("git worktree remove", func() error { return t.repo.RemoveTree(ctx, "", dir) })
 	if git.Exited(err, 128) && strings.Contains(err.Error(), "is not a working tree") {
 		return nil
 	}

@@ -51,6 +51,8 @@ type Tree struct {
 	Admin string `json:"admin,omitempty"`
 	// Tip is the commit of the branch when the folder was removed.
 	Tip string `json:"tip,omitempty"`
+	// Message is the ID of the message for which the tree was last used.
+	Message string `json:"message,omitempty"`
 }
 
 // A State says how far a tree has come; see the package comment.
@@ -66,19 +68,20 @@ const (
 // plain matches the task ids that can be part of a path and of a branch.
 var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`) })
 
-// namesOf returns the folder and the branch of a new tree. again says that another agent already
-// has a tree for the task.
-func namesOf(agent, task string, again bool) (dir, branch string) {
+// namesOf returns the folder and the branch of a new tree. prefix is [git.Repo].Prefix of the
+// project: it tells the agents of several projects in one repository apart. again says that
+// somebody else already has the task's branch.
+func namesOf(prefix, agent, task string, again bool) (dir, branch string) {
 	switch {
 	case task == "":
-		return path.Join(folder, agent), "agent/" + agent
+		return path.Join(folder, agent), "agent/" + strings.ReplaceAll(prefix, "/", "-") + agent
 	case again:
 		task += "-" + agent
 	}
 	return path.Join(folder, "agent-task-"+task), "task/" + task
 }
 
-// Below returns the folder in a tree that corresponds to a folder of the project. top is the
+// below returns the folder in a tree that corresponds to a folder of the project. top is the
 // folder of the repository's working tree that contains the project.
 func below(tree, top, dir string) string {
 	rel, err := filepath.Rel(top, dir)

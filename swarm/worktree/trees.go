@@ -23,16 +23,24 @@ type RefusedError struct{ Why, Next string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
+// A BusyError says who uses an agent's branch or working tree now, and what a person can do. Once
+// it is free, the agent gets it.
+type BusyError struct{ Why, Next string }
+
+func (e *BusyError) Error() string { return e.Why }
+
 // Trees makes and removes the working trees of one project. It keeps no files or processes open.
 // It is safe for concurrent use; git runs once at a time.
 type Trees struct {
 	project string
 	environ []string
+	files   durable.Files
 	doc     *durable.Doc[ledgerFile]
 
 	mu   sync.Mutex
-	repo *git.Repo // nil until the first use
-	top  string    // the folder of the repository's working tree
+	repo *git.Repo               // nil until the first use
+	top  string                  // the folder of the repository's working tree
+	cut  func(step string) error // for tests: called before and after each step; an error ends it
 }
 
 type ledgerFile struct {
@@ -50,7 +58,7 @@ func Open(files durable.Files, path, project string, environ []string) (*Trees, 
 	if err != nil {
 		err = fmt.Errorf("worktrees: %w", err)
 	}
-	return &Trees{project: project, environ: environ, doc: doc}, err
+	return &Trees{project: project, environ: environ, files: files, doc: doc}, err
 }
 
 // Restore writes the ledger if its file is missing.
@@ -89,26 +97,39 @@ func (t *Trees) WorkDir(tree Tree, dir string) string {
 
 // A Request asks for a working tree.
 type Request struct {
-	Agent string
-	Task  string // the trace; "" for the tree of all tasks
-	From  string // the commit at which a new branch begins, if the repository has it; "" means the project's HEAD
+	Agent   string
+	Task    string // the trace; "" for the tree of all tasks
+	Message string // the ID of the message
+	From    string // the commit at which a new branch begins, if the repository has it; "" means the project's HEAD
+	// Cwd is the folder of the project, as an absolute path, whose counterpart in the tree the
+	// agent works in; "" means the project.
+	Cwd string
 	Settings
 }
 
 // Make returns the tree that a request asks for, and makes it first if needed. The error is a
-// [*RefusedError], or one from git or the disk. After an error, the next call begins again where
-// this one ended.
+// [*RefusedError], a [*BusyError], or one from git or the disk. After an error, the next call
+// begins again where this one ended.
 func (t *Trees) Make(ctx context.Context, r Request) (Tree, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.find(ctx); err != nil {
 		return Tree{}, err
 	}
-	tree, known := t.Of(r.Agent, r.Task)
-	if known && tree.State == Ready && exists(t.Path(tree)) {
-		return tree, nil
+	if err := t.checkCwd(ctx, r.Cwd); err != nil {
+		return Tree{}, err
 	}
-	if known {
+	tree, known := t.Of(r.Agent, r.Task)
+	if known && tree.State != Ready {
+		if err := t.finish(ctx, tree); err != nil {
+			return Tree{}, err
+		}
+		tree, known = t.Of(r.Agent, r.Task)
+	}
+	switch {
+	case known && tree.State == Ready && exists(t.Path(tree)):
+		return t.again(tree, r)
+	case known && tree.State == Ready: // somebody else removed or moved the folder
 		if err := t.finish(ctx, tree); err != nil {
 			return Tree{}, err
 		}
@@ -120,26 +141,30 @@ func (t *Trees) Make(ctx context.Context, r Request) (Tree, error) {
 			return Tree{}, err
 		}
 	}
-	return t.add(ctx, tree, r)
+	tree.Message = r.Message
+	made, err := t.add(ctx, tree, r)
+	if err != nil && ctx.Err() == nil {
+		// Nothing half done stays. If the disk refuses this, too, the ledger has what to finish.
+		if tree, known := t.Of(r.Agent, r.Task); known && tree.State == Making {
+			_ = t.finish(ctx, tree)
+		}
+	}
+	return made, err
 }
 
-// find finds the repository. The caller holds the mutex.
-func (t *Trees) find(ctx context.Context) error {
-	if t.repo != nil {
-		return nil
+// again returns a tree that is ready for a further message.
+func (t *Trees) again(tree Tree, r Request) (Tree, error) {
+	if !exists(tree.Admin) {
+		return Tree{}, &RefusedError{
+			fmt.Sprintf("worktree: git no longer knows that %s is a worktree", tree.Dir),
+			fmt.Sprintf("move %s away; its branch is %s", tree.Dir, tree.Branch),
+		}
 	}
-	repo, err := git.Find(ctx, "", t.environ, t.project)
-	switch {
-	case errors.Is(err, git.ErrNoGit):
-		return &RefusedError{"worktree: git is not installed", "install git, or set worktree: none"}
-	case errors.Is(err, git.ErrNoRepository):
-		return &RefusedError{"worktree: the project is not in a git repository", "git init and git commit, or set worktree: none"}
-	case err != nil:
-		return err
+	if tree.Message == r.Message {
+		return tree, nil
 	}
-	t.repo = repo
-	t.top = filepath.Clean(strings.TrimSuffix(t.project+"/", repo.Prefix))
-	return nil
+	tree.Message = r.Message
+	return tree, t.record(tree)
 }
 
 // begin plans a new tree. The caller holds the mutex.
@@ -162,37 +187,86 @@ func (t *Trees) begin(ctx context.Context, r Request) (Tree, error) {
 			tree.Base = from
 		}
 	}
-	if out, err := t.repo.Run(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
+	if err := t.check(ctx, tree.Base); err != nil {
+		return Tree{}, err
+	}
+	if out, err := t.run(ctx, "symbolic-ref", "-q", "--short", "HEAD"); err == nil {
 		tree.Target = strings.TrimSpace(string(out))
 	} else if !git.Exited(err, 1) {
 		return Tree{}, err
 	}
-	again := slices.ContainsFunc(t.List(), func(o Tree) bool { return r.Task != "" && o.Task == r.Task })
-	tree.Dir, tree.Branch = namesOf(r.Agent, r.Task, again)
-	if exists(t.Path(tree)) {
-		return Tree{}, &RefusedError{tree.Dir + " exists, and claude-swarm did not make it", "move it away: git worktree list shows whether it is a worktree"}
+	return tree, t.name(ctx, &tree)
+}
+
+// name chooses the folder and the branch of a new tree.
+func (t *Trees) name(ctx context.Context, tree *Tree) error {
+	taken := slices.ContainsFunc(t.List(), func(o Tree) bool { return tree.Task != "" && o.Task == tree.Task })
+	for _, again := range []bool{taken, true} {
+		tree.Dir, tree.Branch = namesOf(t.repo.Prefix, tree.Agent, tree.Task, again)
+		tip, err := t.commit(ctx, "refs/heads/"+tree.Branch)
+		if err != nil {
+			return err
+		}
+		if tip == "" && !exists(t.Path(*tree)) {
+			break
+		}
+		if tree.Task == "" || again {
+			if exists(t.Path(*tree)) {
+				return t.inTheWay(*tree)
+			}
+			return &RefusedError{
+				fmt.Sprintf("worktree: the branch %s exists, and claude-swarm did not make it", tree.Branch),
+				fmt.Sprintf("git branch -m %s OTHER", tree.Branch),
+			}
+		}
 	}
-	return tree, nil
+	first, _, _ := strings.Cut(tree.Branch, "/")
+	if tip, err := t.commit(ctx, "refs/heads/"+first); err != nil {
+		return err
+	} else if tip != "" {
+		return &RefusedError{fmt.Sprintf("worktree: git cannot have the branch %s beside the branch %s", tree.Branch, first), fmt.Sprintf("git branch -m %s OTHER", first)}
+	}
+	return nil
+}
+
+func (t *Trees) inTheWay(tree Tree) error {
+	return &RefusedError{tree.Dir + " exists, and claude-swarm did not make it", "move it away: git worktree list shows whether it is a worktree"}
 }
 
 // add makes the folder of a tree. The caller holds the mutex.
 func (t *Trees) add(ctx context.Context, tree Tree, r Request) (Tree, error) {
-	tree.State = Making
-	if err := t.exclude(ctx); err != nil {
+	if exists(t.Path(tree)) {
+		return Tree{}, t.inTheWay(tree)
+	}
+	if err := t.free(ctx, tree); err != nil {
 		return Tree{}, err
 	}
-	if err := t.record(tree); err != nil {
+	if err := t.exclude(ctx); err != nil {
 		return Tree{}, err
 	}
 	tip, err := t.commit(ctx, "refs/heads/"+tree.Branch)
 	if err != nil {
 		return Tree{}, err
 	}
-	args := []string{"worktree", "add", "--quiet", t.Path(tree), tree.Branch}
-	if tip == "" {
-		args = []string{"worktree", "add", "--quiet", "--no-track", "-b", tree.Branch, t.Path(tree), tree.Base}
+	if tip == "" { // the tree is new, or a person deleted the branch
+		if base, err := t.commit(ctx, tree.Base); err != nil {
+			return Tree{}, err
+		} else if base == "" { // the repository no longer has the commit
+			if tree.Base, err = t.commit(ctx, "HEAD"); err != nil {
+				return Tree{}, err
+			}
+		}
 	}
-	if _, err := t.repo.Run(ctx, args...); err != nil {
+	tree.State = Making
+	if err := t.record(tree); err != nil {
+		return Tree{}, err
+	}
+	// Git would write the files with filters that the new tree's configuration names.
+	args := []string{"worktree", "add", "--quiet", "--no-checkout", t.Path(tree), tree.Branch}
+	if tip == "" {
+		args = []string{"worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", tree.Branch, t.Path(tree), tree.Base}
+	}
+	if _, err := t.run(ctx, args...); err != nil {
 		return Tree{}, err
 	}
 	out, err := t.repo.RunIn(ctx, t.Path(tree), "rev-parse", "--absolute-git-dir")
@@ -200,16 +274,50 @@ func (t *Trees) add(ctx context.Context, tree Tree, r Request) (Tree, error) {
 		return Tree{}, err
 	}
 	tree.Admin = strings.TrimSuffix(string(out), "\n")
-	if err := t.provide(tree, r.Settings); err != nil {
+	if _, err := t.inTree(ctx, tree, nil, "read-tree", "--reset", "-u", "HEAD"); err != nil {
+		return Tree{}, err
+	}
+	if err := t.provide(tree, r); err != nil {
+		return Tree{}, err
+	}
+	if err := t.label(tree); err != nil {
 		return Tree{}, err
 	}
 	tree.State = Ready
 	return tree, t.record(tree)
 }
 
+// run runs a git command that needs no working tree.
+func (t *Trees) run(ctx context.Context, args ...string) (out []byte, err error) {
+	err = t.step("git "+args[0]+" "+args[1], func() error { out, err = t.repo.Run(ctx, args...); return err })
+	return out, err
+}
+
+// inTree runs a git command in a tree, with further variables.
+func (t *Trees) inTree(ctx context.Context, tree Tree, env []string, args ...string) (out []byte, err error) {
+	err = t.step("git "+args[0], func() error { out, err = t.repo.RunTreeEnv(ctx, tree.Admin, t.Path(tree), env, args...); return err })
+	return out, err
+}
+
+// step does a step that a crash can interrupt.
+func (t *Trees) step(name string, do func() error) error {
+	if t.cut != nil {
+		if err := t.cut("before " + name); err != nil {
+			return err
+		}
+	}
+	err := do()
+	if t.cut != nil {
+		if err := t.cut("after " + name); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // commit returns the commit that a name stands for, or "" if there is no such commit.
 func (t *Trees) commit(ctx context.Context, name string) (string, error) {
-	out, err := t.repo.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	out, err := t.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if git.Exited(err, 1) || git.Exited(err, 128) { // 128: the name is no object name at all
 		return "", nil
 	}
@@ -224,6 +332,15 @@ func (t *Trees) record(tree Tree) error {
 		}
 		f.Of[tree.Dir] = tree
 		return true
+	})
+}
+
+// forget removes a tree from the ledger.
+func (t *Trees) forget(tree Tree) error {
+	return t.doc.Change(func(f *ledgerFile) bool {
+		_, known := f.Of[tree.Dir]
+		delete(f.Of, tree.Dir)
+		return known
 	})
 }
 

@@ -24,7 +24,8 @@ func newProject(t *testing.T) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{T: t, dir: filepath.Join(base, "shop"), environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base, "GIT_CONFIG_NOSYSTEM=1"}}
+	p := &project{T: t, dir: filepath.Join(base, "shop"), environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + base, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Per Son", "GIT_AUTHOR_EMAIL=per@example.org", "GIT_COMMITTER_NAME=Per Son", "GIT_COMMITTER_EMAIL=per@example.org"}}
 	if err := os.MkdirAll(filepath.Join(p.dir, ".claude-swarm"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +48,16 @@ func (p *project) gitIn(dir string, args ...string) string {
 		p.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// fails runs a git command that must fail.
+func (p *project) fails(dir string, args ...string) {
+	p.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, p.environ
+	if out, err := cmd.CombinedOutput(); err == nil {
+		p.Fatalf("git %v worked\n%s", args, out)
+	}
 }
 
 func (p *project) git(args ...string) string { p.Helper(); return p.gitIn(p.dir, args...) }
