@@ -35,6 +35,10 @@ func (r *reader) folders(f *File) {
 		if a.Session != turn.SessionContinue {
 			continue
 		}
+		if a.Worktree.Mode.On() {
+			r.fail("agents."+a.Name+".session", "session: resume, or worktree: none", "%s cannot continue the newest session of its folder, because worktree: %s gives it other folders", a.Name, a.Worktree.Mode)
+			continue
+		}
 		j := slices.IndexFunc(f.Agents, func(b Agent) bool { return b.Name != a.Name && realPath(b.Client.Dir) == realPath(a.Client.Dir) })
 		if j >= 0 {
 			r.fail("agents."+a.Name+".session", "session: resume, or another cwd for one of them", "%s cannot continue the newest session of %s, because %s works there too", a.Name, a.Client.Dir, f.Agents[j].Name)
