@@ -74,7 +74,7 @@ func (s *Swarm) restoreHome() error {
 	if err := s.home.Make(); err != nil {
 		return err
 	}
-	errs := []error{s.tokens.Restore(), s.holds.Restore(), s.sessions.Restore(), s.mail.Questions.Restore(), s.book.RestoreFile()}
+	errs := []error{s.tokens.Restore(), s.holds.Restore(), s.sessions.Restore(), s.mail.Questions.Restore(), s.book.RestoreFile(), s.trees.Restore()}
 	for _, m := range s.members() {
 		errs = append(errs, m.turns.Restore())
 	}

@@ -34,7 +34,8 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 		s.notices.Tell(notice.Damaged{Err: e.DamagedError, What: e.what, Next: e.next, Started: s.started})
 	}
 
-	s.mail.Note(s.completeMailboxes()) // a folder that is missing cannot be watched
+	s.mail.Note(s.trees.Reconcile(kill)) // before an agent makes a tree
+	s.mail.Note(s.completeMailboxes())   // a folder that is missing cannot be watched
 	var watcher *dropbox.Watcher
 	if !s.opts.Poll {
 		if watcher, err = s.store.Watch(s.changed); err != nil {

@@ -60,6 +60,8 @@ func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
 		a.unfiled = e
 	} else if out.End == runner.Done {
 		a.inbox.Note(a.tree.leave(ctx, e.rec))
+	} else {
+		a.inbox.Note(a.tree.gaveUp(ctx, e.rec))
 	}
 	return err
 }

@@ -23,6 +23,8 @@ import (
 //	tip      after a turn that ended well: the commit, for the receipt
 //	leave    when the message is done: the folder goes, if nothing is lost and no other
 //	         mail of the task waits
+//	giveUp   when the message is given up: what is not committed is committed first
+//	sweep    when the agent begins: the two for messages that an earlier daemon settled
 type agentTree struct {
 	name    string
 	trees   *worktree.Trees
@@ -33,13 +35,16 @@ type agentTree struct {
 }
 
 // enter returns the settings of a turn for a message, in the agent's working tree, and notes the
-// tree in the turn's record. The error is a [*worktree.RefusedError], or one from git or the disk.
+// tree in the turn's record. The error is a [*worktree.RefusedError], a [*worktree.BusyError], or
+// one from git or the disk.
 func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Message, rec *journal.Record) (turn.Settings, error) {
 	asked := t.control.settings().Worktree
 	if !asked.Mode.On() {
 		return s, nil
 	}
-	tree, err := t.trees.Make(ctx, worktree.Request{Agent: t.name, Task: taskOf(asked.Mode, m), Settings: asked})
+	tree, err := t.trees.Make(ctx, worktree.Request{
+		Agent: t.name, Task: taskOf(asked.Mode, m), Message: m.ID, Cwd: s.Client.Dir, Settings: asked,
+	})
 	if err != nil {
 		return s, err
 	}
@@ -103,7 +108,14 @@ func (t *agentTree) tip(ctx context.Context, rec *journal.Record) (string, error
 // stay. The lead is told once why a folder stays.
 func (t *agentTree) leave(ctx context.Context, rec *journal.Record) error {
 	tree, ok := t.recorded(rec)
-	if !ok || tree.Task == "" {
+	if !ok {
+		return nil
+	}
+	return t.remove(ctx, tree)
+}
+
+func (t *agentTree) remove(ctx context.Context, tree worktree.Tree) error {
+	if tree.Task == "" {
 		return nil
 	}
 	if waits, err := t.inbox.TaskWaits(tree.Task); err != nil || waits {
@@ -120,12 +132,79 @@ func (t *agentTree) leave(ctx context.Context, rec *journal.Record) error {
 	return nil
 }
 
-// refusedTree returns the reason why an agent can get no working tree, if err is one, and what a
-// person can do.
-func refusedTree(err error) (why, next string, ok bool) {
-	e, ok := errors.AsType[*worktree.RefusedError](err)
+// gaveUp is giveUp for a message that may have been given up after a turn.
+func (t *agentTree) gaveUp(ctx context.Context, rec *journal.Record) error {
+	tree, ok := t.recorded(rec)
 	if !ok {
-		return "", "", false
+		return nil
 	}
-	return e.Why, e.Next, true
+	found, err := t.inbox.Service.Store.Find(rec.Message)
+	if err != nil || found.State != dropbox.Dead {
+		return ignoreMissing(err)
+	}
+	return t.giveUp(ctx, tree, rec.Message)
+}
+
+// giveUp commits what a message that was given up left in its tree, tells the lead, and removes the
+// folder as leave does.
+func (t *agentTree) giveUp(ctx context.Context, tree worktree.Tree, message string) error {
+	t.turns.Close(ctx, "its message was given up")
+	title := message
+	if m, err := t.inbox.Service.Store.Message(message); err == nil {
+		title = mail.Describe(m)
+	}
+	commit, kept, err := t.trees.Incomplete(ctx, tree, title)
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		t.notices.Tell(notice.TreeStays{Agent: t.name, Dir: tree.Dir, Branch: tree.Branch, Why: kept})
+		return nil
+	}
+	if commit != "" {
+		t.notices.Tell(notice.Incomplete{Agent: t.name, Message: message, Title: title, Branch: tree.Branch, Commit: commit, Base: tree.Base})
+	}
+	// Otherwise a later daemon would commit the work of a person there.
+	return errors.Join(t.remove(ctx, tree), t.trees.Settled(tree))
+}
+
+// sweep leaves the trees of messages that were settled when an earlier daemon ended.
+func (t *agentTree) sweep(ctx context.Context) error {
+	var errs []error
+	for _, tree := range t.trees.List() {
+		if tree.Agent != t.name || tree.State != worktree.Ready || tree.Message == "" {
+			continue
+		}
+		found, err := t.inbox.Service.Store.Find(tree.Message)
+		switch {
+		case err != nil:
+			errs = append(errs, ignoreMissing(err))
+		case found.State == dropbox.Dead:
+			errs = append(errs, t.giveUp(ctx, tree, tree.Message))
+		case found.State == dropbox.Done:
+			errs = append(errs, t.remove(ctx, tree))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ignoreMissing returns nil if a message no longer exists.
+func ignoreMissing(err error) error {
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// waitsForTree reports whether an agent gets its working tree only after a person has done
+// something. why says so, and next is what a person can do. stops says that trying again does not
+// help.
+func waitsForTree(err error) (why, next string, stops, ok bool) {
+	if e, ok := errors.AsType[*worktree.RefusedError](err); ok {
+		return e.Why, e.Next, true, true
+	}
+	if e, ok := errors.AsType[*worktree.BusyError](err); ok {
+		return e.Why, e.Next, false, true
+	}
+	return "", "", false, false
 }

@@ -2,6 +2,7 @@ package swarm_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,4 +155,68 @@ func TestNoRepositoryForAWorkingTree(t *testing.T) {
 	if n := len(f.files("coder", "new")); n != 1 {
 		t.Errorf("%d messages wait", n)
 	}
+}
+
+// A message that is given up leaves its work in a commit on the branch, and the lead is told.
+func TestAGivenUpTaskKeepsItsWork(t *testing.T) {
+	r := newRepository(t, worktree.PerTask, "coder")
+	r.plan.Agents[0].MaxFailures = 2
+	var seen []string
+	r.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			entries, err := filepath.Glob(filepath.Join(turn.Spec.Dir, "*.txt"))
+			seen = append(seen, strings.Join(entries, " "))
+			return errors.Join(err, os.WriteFile(filepath.Join(turn.Spec.Dir, turn.ID+".txt"), []byte("work\n"), 0o600))
+		}), runnertest.Fail("no luck")}
+	}
+	r.start()
+	id := r.send("coder", "Paint the door")
+	r.until("the lead is told", func() bool {
+		for _, m := range r.mail(dropbox.Lead) {
+			if m.Subject == "incomplete work kept: task/"+id {
+				return true
+			}
+		}
+		return false
+	})
+	dir := filepath.Join(r.dir, ".worktrees", "agent-task-"+id)
+	r.until("the folder is removed", func() bool { _, err := os.Stat(dir); return os.IsNotExist(err) })
+	if len(seen) != 2 || !strings.HasSuffix(seen[1], id+"-1.txt") {
+		t.Errorf("the second turn saw %q", seen)
+	}
+	if got := r.git("log", "-1", "--format=%s|%an", "--name-only", "task/"+id); got != "[INCOMPLETE] Paint the door|coder\n\n"+id+"-1.txt\n"+id+"-2.txt" {
+		t.Errorf("the branch has %q", got)
+	}
+}
+
+// A tree whose message was settled when the daemon ended is left when the next one begins.
+func TestATreeIsLeftLater(t *testing.T) {
+	r := newRepository(t, worktree.PerTask, "coder")
+	r.works(false)
+	r.start()
+	id := r.send("coder", "one")
+	r.answer(id)
+	dir := filepath.Join(r.dir, ".worktrees", "agent-task-"+id)
+	r.until("the lead is told", func() bool { return len(r.mail(dropbox.Lead)) > 1 })
+	r.halt()
+	r.commit(dir, "by a person")
+	r.start()
+	r.until("the folder is removed", func() bool { _, err := os.Stat(dir); return os.IsNotExist(err) })
+}
+
+// An agent waits while a person has the branch of its task, and says what to type.
+func TestABusyBranchHoldsTheAgent(t *testing.T) {
+	r := newRepository(t, worktree.PerAgent, "coder")
+	r.works(true)
+	r.start()
+	r.answer(r.send("coder", "one"))
+	r.git("worktree", "remove", ".worktrees/coder")
+	r.git("switch", "-q", "agent/coder")
+	id := r.send("coder", "two")
+	st := r.untilState("coder", "backoff")
+	if !strings.Contains(st.Why, "the branch agent/coder is checked out in "+r.dir+"; free it: git -C "+r.dir+" switch --detach") {
+		t.Errorf("why %q", st.Why)
+	}
+	r.git("switch", "-q", "main")
+	r.answer(id)
 }

@@ -81,11 +81,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Notes: j.NoteIDs(), ByLead: j.ByLead(),
 	}
 	if settings, err = a.tree.enter(ctx, settings, m, &record); err != nil {
-		if why, next, ok := refusedTree(err); ok {
-			a.breaker.open(why, startHint(next, a.name))
-			err = nil
-		}
-		return a.inbox.GiveBack(j, err)
+		return a.withoutTree(j, err)
 	}
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began, Folder: record.Tree, Branch: record.Branch}, mail.Describe(m))
 	a.show(Working, "", "")
@@ -138,6 +134,21 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		return a.inbox.GiveBack(j, err)
 	}
 	return a.settleEnd(kill, &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
+}
+
+// withoutTree gives back a message whose turn got no working tree. The agent stops, or waits and
+// tries again.
+func (a *agent) withoutTree(j *mail.Job, err error) error {
+	why, next, stops, ok := waitsForTree(err)
+	switch {
+	case !ok:
+		return a.inbox.GiveBack(j, err)
+	case stops:
+		a.breaker.open(why, startHint(next, a.name))
+		return a.inbox.GiveBack(j, nil)
+	}
+	until := time.Now().UTC().Add(a.control.settings().retryDelay())
+	return a.inbox.GiveBack(j, a.holds.Change(a.name, func(h *journal.Hold) { h.Until, h.Why = until, why+"; free it: "+next }))
 }
 
 // promptFor builds the prompt of a turn.

@@ -170,8 +170,8 @@ func (g *Repo) RunTreeEnv(ctx context.Context, gitDir, dir string, env []string,
 }
 
 // RemoveTree runs git worktree remove for the linked working tree dir, whose own folder in the
-// repository is gitDir, or "" if there is none. Git ends with status 128 if something in the tree
-// would be lost.
+// repository is gitDir, or "" if it is unknown. If something in the tree would be lost, git ends
+// with status 128.
 func (g *Repo) RemoveTree(ctx context.Context, gitDir, dir string) error {
 	// Git looks for changes in the tree with that tree's configuration.
 	dirs := []string{g.GitDir}

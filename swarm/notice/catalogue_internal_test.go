@@ -43,6 +43,7 @@ func samples() []Fact {
 		GaveUp{Agent: "coder", ID: m.ID, Message: m, Title: "Paint the door", Why: "no luck", At: at},
 		Gone{Agent: "coder", Since: "2", Why: "1 message waits", Next: "claude-swarm remove coder --keep"},
 		Halted{Agent: "coder", Thread: m.ID, Title: "Paint the door", Since: at},
+		Incomplete{Agent: "coder", Message: m.ID, Title: "Paint the door", Branch: "task/a", Commit: "0123456789abcdef", Base: "fedcba9876543210"},
 		Limited{Agent: "coder", Agents: []string{"coder", "tester"}, Account: "a", Limit: journal.Limit{Why: "its limit is reached", Since: at}, Until: at},
 		Litter{Mailbox: "coder", File: "task.md~", Kind: dropbox.LitterBackup},
 		Misnamed{Mailbox: "coder", Files: "a.txt", ID: m.ID},

@@ -210,3 +210,18 @@ func (f TreeStays) told() told {
 			f.Agent, f.Dir, f.Why, f.Branch, f.Dir, f.Dir),
 	}
 }
+
+// Incomplete: work that was not committed when a message was given up is now a commit.
+type Incomplete struct {
+	Agent, Message, Title string
+	Branch, Commit, Base  string
+}
+
+func (f Incomplete) told() told {
+	return told{
+		Event:   journal.Event{Key: "incomplete:" + f.Commit, Agent: f.Agent},
+		subject: "incomplete work kept: " + f.Branch,
+		body: fmt.Sprintf("The message %q was given up. The work that %s had not committed is the commit %.12s [INCOMPLETE] on the branch %s.\n\nTo see the branch: git diff %.12s %s\nTo continue there: claude-swarm dead retry %s\n",
+			f.Title, f.Agent, f.Commit, f.Branch, f.Base, f.Branch, f.Message),
+	}
+}

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
-// What is not committed goes into one commit on the branch, without what git ignores; then the
-// folder can go. The person's own tree has no part in it.
+// Uncommitted work goes into one commit on the branch, without what git ignores; then the folder
+// can go. The person's own tree has no part in it.
 func TestIncomplete(t *testing.T) {
 	p := newProject(t)
 	trees := p.open()

@@ -128,7 +128,7 @@ func (t *Trees) Make(ctx context.Context, r Request) (Tree, error) {
 	}
 	switch {
 	case known && tree.State == Ready && exists(t.Path(tree)):
-		return t.again(tree, r)
+		return t.reuse(tree, r)
 	case known && tree.State == Ready: // somebody else removed or moved the folder
 		if err := t.finish(ctx, tree); err != nil {
 			return Tree{}, err
@@ -152,8 +152,8 @@ func (t *Trees) Make(ctx context.Context, r Request) (Tree, error) {
 	return made, err
 }
 
-// again returns a tree that is ready for a further message.
-func (t *Trees) again(tree Tree, r Request) (Tree, error) {
+// reuse returns a tree that is ready for a further message.
+func (t *Trees) reuse(tree Tree, r Request) (Tree, error) {
 	if !exists(tree.Admin) {
 		return Tree{}, &RefusedError{
 			fmt.Sprintf("worktree: git no longer knows that %s is a worktree", tree.Dir),
@@ -165,6 +165,18 @@ func (t *Trees) again(tree Tree, r Request) (Tree, error) {
 	}
 	tree.Message = r.Message
 	return tree, t.record(tree)
+}
+
+// Settled notes that the message for which a tree was last used needs the tree no longer.
+func (t *Trees) Settled(tree Tree) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tree, ok := t.Of(tree.Agent, tree.Task)
+	if !ok || tree.Message == "" {
+		return nil
+	}
+	tree.Message = ""
+	return t.record(tree)
 }
 
 // begin plans a new tree. The caller holds the mutex.
