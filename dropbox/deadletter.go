@@ -110,11 +110,11 @@ func (b *Mailbox) readReason(name string) (string, error) {
 	return strings.TrimRight(string(data), "\n"), b.wrap("read a reason", err)
 }
 
-// cancelReason is the reason that Cancel writes for a message.
-const cancelReason = "cancelled while it waited"
+// CancelReason is the reason that [Mailbox.Cancel] writes for a message.
+const CancelReason = "cancelled while it waited"
 
 // Cancel takes back a message that is still waiting. It moves the message to dead/ and
-// then writes cancelReason as the reason. The error is [ErrGone] if the message is no
+// then writes CancelReason as the reason. The error is [ErrGone] if the message is no
 // longer waiting.
 func (b *Mailbox) Cancel(e Entry) error {
 	// Unlike GiveUp, Cancel writes the reason after the move, because a message that a
@@ -125,7 +125,7 @@ func (b *Mailbox) Cancel(e Entry) error {
 		err = b.cancelled(e, name)
 	}
 	if err == nil {
-		err = b.writeReason(e.reasonName(), cancelReason)
+		err = b.writeReason(e.reasonName(), CancelReason)
 	}
 	if err == nil {
 		fullMark{b}.messageLeft()
@@ -182,7 +182,7 @@ func (dead DeadLetters) List() ([]DeadLetter, error) {
 
 // Count returns the number of dead letters, not counting messages that were taken back.
 // Status commands call it often, so it does not open the messages. It opens only reason
-// files that are as long as cancelReason.
+// files that are as long as CancelReason.
 func (dead DeadLetters) Count() (int, error) {
 	names, err := dead.box.disk.names(dead.box.dir(deadFolder))
 	if err != nil {
@@ -211,11 +211,11 @@ func (dead DeadLetters) tookBack(name string) (bool, error) {
 		return false, nil
 	}
 	st, err := dead.box.disk.stat(dead.box.at(deadFolder, e.reasonName()))
-	if err != nil || st.Size != int64(len(cancelReason)+1) {
+	if err != nil || st.Size != int64(len(CancelReason)+1) {
 		return false, ignoreMissing(err)
 	}
 	reason, err := dead.box.readReason(e.reasonName())
-	return reason == cancelReason, err
+	return reason == CancelReason, err
 }
 
 // isLetter reports whether a name in dead/ belongs to a dead letter rather than to a

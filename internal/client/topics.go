@@ -110,6 +110,15 @@ func (c *Client) OpenWork() ([]OpenWork, error) {
 	return work, err
 }
 
+// ClaimedBy returns the agent that has claimed a publication, or "" if nobody has.
+func (c *Client) ClaimedBy(publication string) (string, error) {
+	g, err := topic.Of(c.Store).GrantOf(publication)
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return "", nil
+	}
+	return g.Agent, err
+}
+
 // A NotPublishedError reports that a message was not published on a topic.
 type NotPublishedError struct{ ID string }
 
