@@ -121,6 +121,7 @@ func TestTheInspectorCallsEveryTool(t *testing.T) {
 		good("ack", second+" is completed. lead got your text.", "id="+second, "text=It is good"),
 		bad("ack", "failed: want true or false, got 7", "id="+second, "failed=7"),
 		good("history", "coder has done nothing yet.", "n=5"),
+		good("tasks", "from lead"),
 		good("board_write", "Written", "page=status", "text=All is well"),
 		bad("board_write", "only reviewer may write", "page=handoff/reviewer", "text=x"),
 		good("board_read", ""), // at this point the page may or may not exist

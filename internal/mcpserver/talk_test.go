@@ -326,6 +326,34 @@ func TestListAgentsAndHistory(t *testing.T) {
 	}
 }
 
+// An agent sees what people asked for, but not the text of other agents' mail.
+func TestTasks(t *testing.T) {
+	p := newProject(t, asAgent("coder"))
+	if out, text := p.call("tasks", `{}`); len(out["tasks"].([]any)) != 0 || text != "There is no such task." {
+		t.Errorf("tasks = %v, %q", out, text)
+	}
+	d, err := p.store.Deliver("reviewer", &dropbox.Message{From: dropbox.Lead, Subject: "Read the parser", Body: []byte("secret\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.store.Deliver("coder", &dropbox.Message{From: "reviewer", Body: []byte("no person asked\n")}); err != nil {
+		t.Fatal(err)
+	}
+	out, text := p.call("tasks", `{}`)
+	if list := out["tasks"].([]any); len(list) != 1 || list[0].(map[string]any)["id"] != d.ID {
+		t.Errorf("tasks = %v", out)
+	}
+	if !strings.Contains(text, d.ID+" waiting since ") || !strings.Contains(text, ", reviewer: Read the parser") || strings.Contains(text, "secret") {
+		t.Errorf("tasks = %q", text)
+	}
+	if out, _ := p.call("tasks", `{"agent":"coder"}`); len(out["tasks"].([]any)) != 0 {
+		t.Errorf("tasks of the coder = %v", out)
+	}
+	if got := p.fails("tasks", `{"agent":"reviewr"}`); !strings.Contains(got, "did you mean reviewer?") {
+		t.Errorf("tasks of nobody: %q", got)
+	}
+}
+
 // inTurn makes the caller's tool calls part of a turn.
 func (p *project) inTurn(turn string) {
 	p.t.Helper()

@@ -18,6 +18,7 @@ func tools() []tool {
 		does("claim", `Claim published work before you begin it. Only one agent gets it; the others are told which agent has it, and must not do it.`, workOf, work.claim),
 		does("ack", `Close published work that you claimed, with its result or why it failed. You do not need this for work that the message of your turn offered: the end of the turn closes it.`, workOf, work.ack),
 		reads("history", `List an agent's last turns: what they were about, how they ended, and which files they changed.`, crewOf, crew.history),
+		reads("tasks", `List what people asked for, how far it came, who has it, and what it cost.`, crewOf, crew.tasks),
 		reads("board_read", `Read the board, which holds what all agents should know.`, boardOf, boardPages.read),
 		does("board_write", `Write on the board: the current state (status), decisions (decisions), or what your next session should know (handoff). This wakes no agent.`, boardOf, boardPages.write),
 		does("compact_context", `Compact your context after this turn: the client summarizes it, and you get your latest work back verbatim.`, ownTurnOf, ownTurn.compact),
