@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/client"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
 )
 
@@ -299,6 +300,10 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.mail(nil)
 		}
+	case "tasks":
+		if n == 0 {
+			f.tasks()
+		}
 	case "cancel":
 		if n == 0 {
 			f.waiting()
@@ -422,6 +427,19 @@ func (f *finder) mail(states []string) {
 			if states == nil || slices.Contains(states, m.State) {
 				f.offer(m.ID, m.From+": "+screen.Cut(screen.OneLine(m.Gist()), 50))
 			}
+		}
+	})
+}
+
+// tasks offers what people asked for, the newest first.
+func (f *finder) tasks() {
+	f.withPost(func(p *post) {
+		list, err := view.TasksOf(p.Client, swarm.Status{}, view.TaskQuery{Open: true, Closed: true, Since: p.closedSince(time.Now())})
+		if err != nil {
+			return
+		}
+		for _, t := range slices.Backward(list.Tasks) {
+			f.offer(t.ID, screen.Cut(screen.OneLine(t.Subject), 50))
 		}
 	})
 }

@@ -37,6 +37,7 @@ func verbs() []verb {
 		{"version", versionCommand},
 		{"history", historyCommand},
 		{"diff", diffCommand},
+		{"tasks", tasksCommand},
 		{"events", eventsCommand},
 		{"mcp", mcpCommand},
 		{"irc", ircCommand},
