@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
 
@@ -233,6 +234,22 @@ var scenes = map[string]scene{
 			return "permission by coder, to lead, about " + id + ": denied: no entry allows it: " + d.Kind + " " + d.Command
 		},
 	},
+	string(journal.TaskCreated): {
+		do: func(f *field) string { return f.lists(mail.ListEvent{Task: "1", Subject: taskSubject}) },
+		want: func(*field, string) string {
+			return "task_created by coder, to lead, about : task 1: " + taskSubject
+		},
+	},
+	string(journal.TaskCompleted): {
+		do: func(f *field) string {
+			f.lists(mail.ListEvent{Task: "1", Subject: taskSubject})
+			f.lists(mail.ListEvent{Task: "1", Subject: taskSubject, By: "helper", Done: true})
+			return f.lists(mail.ListEvent{Task: "1", Subject: taskSubject, By: "helper", Done: true})
+		},
+		want: func(*field, string) string {
+			return "task_completed by coder, to lead, about : task 1: " + taskSubject + " (by helper)"
+		},
+	},
 	string(journal.Noticed): {
 		do: func(f *field) string {
 			f.must(f.daemon.Pause("coder", swarm.PauseOrder{By: dropbox.Lead}))
@@ -243,6 +260,16 @@ var scenes = map[string]scene{
 			return "notice by coder, to lead, about : [UNPAUSED] coder goes on: resumed by lead."
 		},
 	},
+}
+
+// lists is what the hook of an attached session does about a task on its list.
+func (f *field) lists(ev mail.ListEvent) string {
+	s, err := mail.OpenAttached(journal.HomeOf(f.dir), f.store, "coder", mail.AttachedOptions{Logs: f.plan.Log})
+	f.must(err)
+	defer s.Close()
+	ev.PID, ev.Session = os.Getpid(), "s1"
+	f.must(s.Listed(ev))
+	return ""
 }
 
 // retriesLate makes coder wait long before another attempt.

@@ -72,6 +72,21 @@ func (ls *listeners) changed() {
 	}
 }
 
+// hearOthers wakes the listeners if there are events after the number heard, and returns the
+// number of the last event. Other processes, such as the hooks of an attached session, add
+// events without telling the daemon.
+func (s *Swarm) hearOthers(heard int64) int64 {
+	last, err := s.notices.Events.Last()
+	if err != nil {
+		s.log.Warn("the event list could not be read", keyErr, err)
+		return heard
+	}
+	if last > heard {
+		s.notices.Wake()
+	}
+	return last
+}
+
 // follow creates the listener's cursor if the listener is on, and removes it otherwise. It
 // reports whether the listener is on. The caller holds l.mu.
 func (l *listening) follow(events *journal.Events) (on bool, err error) {

@@ -87,6 +87,11 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 				a.Next = fmt.Sprintf("claude-swarm resume %s, claude-swarm abort %s, or claude-swarm reply %s \"…\", which says how to go on", m.name, m.name, q.ID)
 			}
 		}
+		if a.State == Away { // its session may have begun, or come further, since the agent's goroutine looked
+			if held, ok := (hold.Attached{Home: s.home}).Now(hold.Query{Agent: m.name, Attached: true}); ok {
+				a.Why, a.Next = held.Why, held.Next
+			}
+		}
 		if a.State == Working {
 			if why, next := s.pendingHold(m.name); why != "" {
 				a.Why, a.Next = both(a.Why, why), next

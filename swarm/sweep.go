@@ -38,6 +38,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 	tidied, swept := time.Time{}, time.Now()
 	census := newCensus(s.store, s.notices, s.Plan, s.members, s.log)
 	var away departure
+	heard := s.hearOthers(0)
 	for {
 		if now := time.Now(); now.Sub(tidied).Abs() >= time.Hour {
 			tidied = now
@@ -76,6 +77,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 			s.log.Warn("turns of attached sessions could not be counted", keyErr, err)
 		}
 		s.restore()
+		heard = s.hearOthers(heard)
 		soon := census.check(swept)
 		runner.ReapAdopted()
 		s.notices.Trouble.Mend()

@@ -74,6 +74,12 @@ func sessionHooks() []*cli.Command {
 			out.addContext(promptSubmitted, h.withWhispers(""))
 			return out.print(c, nil)
 		}),
+		verb("task", "a task was put on the client's task list, or is completed", func(_ *cli.Context, s *mail.Attached, h hookCall) error {
+			return s.Listed(mail.ListEvent{
+				PID: os.Getpid(), Session: h.Session, Task: h.Task, Subject: h.Subject, Description: h.Description, By: cmp.Or(h.Teammate, h.SubAgent),
+				Done: h.Event == taskCompleted,
+			})
+		}),
 		verb("end", "a session has ended", func(_ *cli.Context, s *mail.Attached, _ hookCall) error { return s.End(os.Getpid()) }),
 		verb("inbox", "fetch the next message of a session", func(c *cli.Context, s *mail.Attached, h hookCall) error {
 			text, err := s.Fetch(os.Getpid(), os.Getenv("CLAUDE_CODE_SESSION_ID"), c.Bool("file-last"))
@@ -102,6 +108,13 @@ type hookCall struct {
 		Status string `json:"status"` // running …
 	} `json:"background_tasks"` // in Stop, since version 2.1.330
 
+	// In TaskCreated and TaskCompleted.
+	Task        string `json:"task_id"`
+	Subject     string `json:"task_subject"`
+	Description string `json:"task_description"`
+	Teammate    string `json:"teammate_name"`
+	SubAgent    string `json:"agent_type"` // the kind of sub-agent that called the hook
+
 	agent config.Agent
 	dir   string // the project's folder
 }
@@ -110,6 +123,7 @@ type hookCall struct {
 const (
 	promptSubmitted = "UserPromptSubmit" // a prompt is sent to the model
 	sessionStarted  = "SessionStart"     // a session starts, is resumed, cleared or compacted
+	taskCompleted   = "TaskCompleted"    // a task on the client's list is completed; otherwise it was created
 )
 
 // withWhispers fetches the pending whispers for the session's agent and puts them before a
@@ -181,7 +195,7 @@ func serveSession(c *cli.Context, action func(*cli.Context, *mail.Attached, hook
 	session := swarm.Spec{Name: name}
 	session.Tools, session.Attached = true, true
 	s, err := mail.OpenAttached(p.home, store, name, mail.AttachedOptions{
-		Backend: h.agent.Backend,
+		Backend: h.agent.Backend, Logs: p.file.Log,
 
 		Gate:      &sessionGate{policy: client.PolicyOf(p.file), file: p.home.SessionGateFile(name)},
 		Announcer: announcer,

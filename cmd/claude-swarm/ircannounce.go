@@ -241,9 +241,16 @@ func (l *lines) usual(i *config.IRC, mo notice.Announcement) {
 			// that answer the question.
 			l.add(i, mo, i.Channels.Alerts, bridge.Said, "")
 		}
+	case journal.TaskCreated, journal.TaskCompleted:
+		l.add(i, mo, i.Channels.Standup, bridge.Said, listLine(mo.Kind, mo.Message.Subject))
 	case journal.Permission:
 		l.add(i, mo, i.ProjectOf(mo.Agent), bridge.Said, "[PERMISSION] "+strings.TrimSpace(string(mo.Message.Body)))
 	}
+}
+
+// listLine returns the line for a task on a client's own list.
+func listLine(kind journal.Kind, task string) string {
+	return "[TASK] " + strings.TrimPrefix(string(kind), "task_") + " " + task
 }
 
 // notice adds the default line for the notice.

@@ -84,7 +84,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		writeHelp(narrowed(out), app, line.chain)
 	default:
 		err = withCandidate(app.RunContext(ctx, line.args), args[1:])
-		if len(line.args) > 1 && line.args[1] != "mcp" && line.args[1] != "hook" {
+		if len(line.chain) > 0 && line.chain[0].Name != "mcp" && line.chain[0].Name != "hook" {
 			sayWhispers(stderr)
 		}
 	}

@@ -31,7 +31,7 @@ type IRC struct {
 	Channels     IRCChannels `key:"channels" default:"{project: \"project-{slug}\", standup: \"standup-{slug}\", work: \"work-{task-id}\", alerts: alerts, errors: errors}" doc:"The channels. project: talk between you and the agents. standup: turns that begin and end. alerts: what needs your attention. errors: dead letters. work: one for each task, with work_channels. null: shown nowhere; the project's channel always exists. The # may be left out."`
 	WorkChannels bool        `key:"work_channels" doc:"Whether each task gets a separate channel for as long as it lasts."`
 	Join         []string    `key:"join" is:"word,channel,once" doc:"Further channels that the bridge joins: the agents can read them, and people can speak to agents there."`
-	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that matches decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission or notice, or the word of a notice, such as agent_error. A key that is left out matches anything. channel: none shows it nowhere."`
+	Map          []IRCRule   `key:"map" doc:"Which channel shows what, before the defaults; the first rule that matches decides: [{type: note, channel: none}, {moment: result, from: coder, channel: project-x}]. moment is begun, result, failed, mail, alert, dead, permission, task_created, task_completed or notice, or the word of a notice, such as agent_error. A key that is left out matches anything. channel: none shows it nowhere."`
 	Allow        []IRCPermit `key:"allow" doc:"Who may do what: [{account: ann, may: [talk, task, control]}]. talk: speak to agents and answer them; task: give tasks; control: pause, resume, abort, halt, and the bridge's channels. account is the login that the server vouches for; mask is nick!user@host; nick alone proves nothing, and is allowed only on a server on this machine. The bridge obeys no other people."`
 
 	// Own maps each agent's name to that agent's own channels, the main channel first. An
@@ -80,7 +80,7 @@ type IRCRule struct {
 	Type    string `key:"type" type:"task | question | result | status | handoff | note"`
 	From    string `key:"from"`
 	To      string `key:"to"`
-	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | context | dead_letter | unpaused"`
+	Moment  string `key:"moment" type:"begun | result | failed | mail | alert | dead | permission | task_created | task_completed | notice | agent_question | agent_spiraling | agent_timeout | agent_error | agent_complete | limit | budget | context | dead_letter | unpaused"`
 	Channel string `key:"channel" is:"word,shown"` // "" means that the message is not shown
 }
 

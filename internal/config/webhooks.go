@@ -25,7 +25,7 @@ type Webhook struct {
 	Kind       string   `key:"kind" type:"generic | slack | discord | ntfy"`
 	SecretEnv  string   `key:"secret_env" is:"word,variable"`
 	SecretFile string   `key:"secret_file" is:"path"`
-	Events     []string `key:"events" is:"once" of:"agent_spiraling | agent_error | agent_question | agent_timeout | agent_complete | limit | budget | context | dead_letter | unpaused"`
+	Events     []string `key:"events" is:"once" of:"agent_spiraling | agent_error | agent_question | agent_timeout | agent_complete | limit | budget | context | dead_letter | unpaused | task_created | task_completed"`
 	Private    bool     `key:"private"`
 }
 

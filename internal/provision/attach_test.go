@@ -174,9 +174,9 @@ func TestEntriesInSettings(t *testing.T) {
 			if err := errors.Join(json.Unmarshal(text, &is), json.Unmarshal(text, &all), json.Unmarshal([]byte(before), &was)); err != nil {
 				t.Fatalf("%v: %s", err, text)
 			}
-			for _, event := range []string{"SessionStart", "Stop", "SessionEnd"} {
+			for _, event := range []string{"SessionStart", "Stop", "TaskCreated", "TaskCompleted", "SessionEnd"} {
 				got := is.Hooks[event]
-				if len(got) != len(was.Hooks[event])+1 || !strings.Contains(string(got[0]), "--as ada # >>> claude-swarm >>>") {
+				if len(got) != len(was.Hooks[event])+1 || !strings.Contains(string(got[0]), "--as ada || exit 1 # >>> claude-swarm >>>") {
 					t.Errorf("%s = %s", event, got)
 				}
 			}

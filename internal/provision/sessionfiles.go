@@ -56,7 +56,7 @@ func (s attachedSession) parts() []part {
 		}
 		return []part{
 			file(".claude-plugin/plugin.json", indented(map[string]any{
-				"name": pluginName, "version": "1.1.0", "description": "This session is the agent " + s.agent + " of a claude-swarm project.",
+				"name": pluginName, "version": "1.2.0", "description": "This session is the agent " + s.agent + " of a claude-swarm project.",
 				"author": map[string]string{"name": "claude-swarm"},
 			})),
 			file("hooks/hooks.json", indented(map[string]any{"hooks": s.hooks()})),
@@ -121,7 +121,7 @@ func (s attachedSession) server() map[string]any {
 // hookEvents lists the events for which the client runs claude-swarm hook. For a slash
 // command, the hook for UserPromptExpansion runs before the ! lines; see
 // [mail.Attached.Prompted].
-var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "SessionEnd"}
+var hookEvents = []string{"SessionStart", "UserPromptSubmit", "UserPromptExpansion", "Stop", "TaskCreated", "TaskCompleted", "SessionEnd"}
 
 // hooks returns our entries for the hooks in the client's settings, by event. Their
 // command lines end with our mark, so that a person can recognize them, because JSON has
@@ -130,8 +130,12 @@ func (s attachedSession) hooks() map[string][]any {
 	all := make(map[string][]any)
 	for event, verb := range map[string]string{
 		"SessionStart": "start", "UserPromptSubmit": "prompt", "UserPromptExpansion": "prompt", "Stop": "stop", "SessionEnd": "end",
+		"TaskCreated": "task", "TaskCompleted": "task",
 	} {
-		line := s.line("hook "+verb) + " " + fenceBegin
+		// The client takes exit status 2 as an order to block what the hook is about. This is
+		// also the status of a Go program that panics, and of an earlier claude-swarm that does
+		// not know the verb.
+		line := s.line("hook "+verb) + " || exit 1 " + fenceBegin
 		all[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": line, "timeout": 60}}}}
 	}
 	return all

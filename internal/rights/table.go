@@ -26,6 +26,7 @@ var verbs = map[string]Entry{
 	"irc": {}, "irc doctor": {}, "irc channels": {}, "irc who": {}, "webhooks": {}, "webhooks list": {},
 	"hook": {}, "hook echo": {},
 	"hook start": {Right: Known}, "hook prompt": {Right: Known}, "hook stop": {Right: Known}, "hook end": {Right: Known},
+	"hook task":    {Right: Known},
 	"hook compact": {Right: Known}, "hook inbox": {Right: Known},
 
 	"send": {Right: Known}, "inbox": {Right: Known}, "read": {Right: Known}, "reply": {Right: Known}, "cancel": {Right: Known},

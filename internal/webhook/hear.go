@@ -11,8 +11,8 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
-// Hear puts the events that have a notice into the mailbox, with one message for each
-// webhook that subscribes to the event. It skips events during the person's quiet hours. A
+// Hear puts the events that have a notice, and those about a client's own task list, into the
+// mailbox, with one message for each webhook that subscribes to the event. It skips events during the person's quiet hours. A
 // single event at the end of those hours combines them, and goes to each webhook that
 // subscribes to at least one of them. After an error, the caller must call Hear again with
 // the same events. Repeating the call is harmless, because the mailbox recognizes a
@@ -43,6 +43,8 @@ func wordsOf(ev journal.Event) []journal.Word {
 		return nil
 	case ev.Notice != nil:
 		return []journal.Word{ev.Notice.Word}
+	case ev.Kind.IsOfList():
+		return []journal.Word{journal.Word(ev.Kind)}
 	}
 	return ev.Gathers
 }
@@ -53,9 +55,12 @@ func IsPosted(ev journal.Event) bool { return len(wordsOf(ev)) > 0 }
 // put puts an event for a webhook into the mailbox as a message.
 func (s *Service) put(h Hook, ev journal.Event) error {
 	var p Payload
-	if ev.Notice != nil {
+	switch {
+	case ev.Notice != nil:
 		p = payloadOf(ev, s.o.Notice(ev), s.o.Project)
-	} else {
+	case ev.Kind.IsOfList():
+		p = listPayload(ev, s.o.Project)
+	default:
 		p = morningPayload(ev, s.o.Project)
 	}
 	p.Data.Webhook = h.Name

@@ -45,5 +45,6 @@ func CheckSecret(secret string) error {
 	return err
 }
 
-// wants reports whether the webhook subscribes to events whose notice has that word.
+// wants reports whether the webhook subscribes to events whose notice has that word, or whose
+// kind is that word.
 func (h Hook) wants(w journal.Word) bool { return slices.Contains(h.Events, w) }

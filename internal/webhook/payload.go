@@ -97,6 +97,16 @@ func payloadOf(ev journal.Event, n journal.Notice, project string) Payload {
 	return p
 }
 
+// listPayload returns the payload for an event about a task on a client's own list.
+func listPayload(ev journal.Event, project string) Payload {
+	what := strings.TrimPrefix(string(ev.Kind), "task_") // created or completed
+	return Payload{Type: journal.Word(ev.Kind), Timestamp: ev.At.UTC(), Data: Data{
+		V: Version, Project: project, Severity: journal.Info, Agent: ev.Agent,
+		Text:    cut(screen.OneLine("[TASK] "+ev.Agent+" "+what+" "+ev.Message.Subject), maxText),
+		Details: cut(strings.TrimSpace(screen.Plain(ev.Message.Body)), maxDetails),
+	}}
+}
+
 // morningPayload returns the payload for an event that combines other events. Its
 // severity is that of the most severe of these events.
 func morningPayload(ev journal.Event, project string) Payload {

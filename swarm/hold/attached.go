@@ -25,6 +25,9 @@ func (h Attached) Now(q Query) (Held, bool) {
 	held := Held{Kind: KindAttached, State: away}
 	if b, err := h.Home.BindingOf(q.Agent); err == nil && b != nil {
 		held.Why = fmt.Sprintf("your own session handles its mail: pid %d", b.Process.PID)
+		if list := b.Listed(); list != "" {
+			held.Why += "; " + list
+		}
 		return held, true
 	}
 	held.Why, held.Next = "no session of your own is attached as "+q.Agent, "claude-swarm attach "+q.Agent

@@ -39,6 +39,9 @@ type Binding struct {
 	Tasks  []string `json:"tasks,omitempty"`  // those that were working when the last turn ended
 	Before []string `json:"before,omitempty"` // those that were working before the session got the message
 	Awaits bool     `json:"awaits,omitempty"` // the message's turn has ended, and the message is waiting for its sub-agents
+
+	// List contains the newest tasks on the client's own task list, oldest first.
+	List []ListedTask `json:"list,omitempty"`
 }
 
 // Helpers returns the sub-agents that are working on the message.

@@ -23,11 +23,21 @@ const (
 	// A client asked permission for a tool call, and the call was denied or somebody was
 	// asked about it. Message contains the outcome.
 	Permission Kind = "permission"
-	Noticed    Kind = "notice" // an event that contains only a Notice
+	// A task was put on the client's own task list in an attached session, or was ticked off
+	// there. Message contains the task. It is no task of a person, and no agent works on it as
+	// mail.
+	TaskCreated   Kind = "task_created"
+	TaskCompleted Kind = "task_completed"
+	Noticed       Kind = "notice" // an event that contains only a Notice
 )
 
 // Kinds lists the kinds of events.
-func Kinds() []Kind { return []Kind{Begun, Result, Failed, Mail, Alert, Dead, Permission, Noticed} }
+func Kinds() []Kind {
+	return []Kind{Begun, Result, Failed, Mail, Alert, Dead, Permission, TaskCreated, TaskCompleted, Noticed}
+}
+
+// IsOfList reports whether events of the kind are about the client's own task list.
+func (k Kind) IsOfList() bool { return k == TaskCreated || k == TaskCompleted }
 
 // An Event is an occurrence that people may want to see.
 type Event struct {

@@ -33,8 +33,9 @@ type AttachedOptions struct {
 	Announcer notice.Announcer // nil means that nothing is announced
 	Advise    func() string    // returns a line for each prompt; nil means no line
 	Log       *slog.Logger     // nil means no log
-	Names     Names            // the names of the lead and the person
-	Backend   string           // the kind of client that runs the session, for the receipts
+	Logs      journal.LogPolicy
+	Names     Names  // the names of the lead and the person
+	Backend   string // the kind of client that runs the session, for the receipts
 }
 
 // OpenAttached returns an Attached for an agent. The caller must close the Attached and
@@ -83,7 +84,7 @@ func OpenAttached(home journal.Home, store *dropbox.Store, name string, o Attach
 	}
 	s.Notices.Filed = s.Notices.Wake
 	in := &Inbox{Service: s, Name: name, Box: box, Log: log, Hidden: hider{s.Secrets}, Backend: func() string { return o.Backend }}
-	in.AgentLog = journal.OpenAgentLog(home, name, journal.LogPolicy{}, func(time.Time, string, string) {}, func(err error) { log.Warn("agent's log", keyErr, err) })
+	in.AgentLog = journal.OpenAgentLog(home, name, o.Logs, func(time.Time, string, string) {}, func(err error) { log.Warn("agent's log", keyErr, err) })
 	return &Attached{mail: in, advise: o.Advise}, nil
 }
 
@@ -198,6 +199,9 @@ func (s *Attached) bind(pid int, session string) (b, other *journal.Binding, err
 		if err := s.putBackLeft(); err != nil {
 			return nil, nil, err
 		}
+	}
+	if b.Session != session {
+		b.List = nil // each session has its own list
 	}
 	b.Session = session
 	return b, nil, b.Write(s.mail.Home)

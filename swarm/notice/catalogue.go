@@ -62,6 +62,10 @@ var catalogue = map[string]row{
 	"mail":       {severity: journal.Warning, void: answered},            // the daemon's questions to the person
 	"result":     {severity: journal.Warning, work: true, passing: true}, // also an answer that cannot be delivered
 	"permission": {severity: journal.Info, passing: true},
+
+	// About the task list that a client keeps in an attached session.
+	"task_completed": {severity: journal.Info, work: true, passing: true},
+	"task_created":   {severity: journal.Info, work: true, passing: true},
 }
 
 // kindOf returns the kind of a fact, and the rest of its key.

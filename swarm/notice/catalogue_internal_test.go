@@ -44,6 +44,8 @@ func samples() []Fact {
 		Gone{Agent: "coder", Since: "2", Why: "1 message waits", Next: "claude-swarm remove coder --keep"},
 		Halted{Agent: "coder", Thread: m.ID, Title: "Paint the door", Since: at},
 		Incomplete{Agent: "coder", Message: m.ID, Title: "Paint the door", Branch: "task/a", Commit: "0123456789abcdef", Base: "fedcba9876543210"},
+		Listed{Agent: "coder", Session: "s1", Task: journal.ListedTask{ID: "1", Subject: "Paint the door"}},
+		Listed{Agent: "coder", Session: "s1", Task: journal.ListedTask{ID: "1", Subject: "Paint the door", By: "helper", Done: true}, Details: "Green."},
 		Limited{Agent: "coder", Agents: []string{"coder", "tester"}, Account: "a", Limit: journal.Limit{Why: "its limit is reached", Since: at}, Until: at},
 		Litter{Mailbox: "coder", File: "task.md~", Kind: dropbox.LitterBackup},
 		Misnamed{Mailbox: "coder", Files: "a.txt", ID: m.ID},
@@ -164,6 +166,8 @@ func TestKeysOfFacts(t *testing.T) {
 		`stray:"a.md":2026-11-29`:                                   Misplaced{Name: "a.md", Changed: at},
 		`litter:coder:` + string(dropbox.LitterIncomplete) + `:"a"`: Litter{Mailbox: "coder", File: "a", Kind: dropbox.LitterIncomplete},
 		"litter:coder:" + string(dropbox.LitterSystem):              Litter{Mailbox: "coder", File: "a", Kind: dropbox.LitterSystem},
+		"task_created:s1:1":                                         Listed{Agent: "coder", Session: "s1", Task: journal.ListedTask{ID: "1"}},
+		"task_completed:s1:1":                                       Listed{Agent: "coder", Session: "s1", Task: journal.ListedTask{ID: "1", Done: true}},
 		"webhook:ops:1795914123":                                    WebhookFails{Hook: "ops", At: at},
 	} {
 		if got := withWord(f.told()).Key; got != want {

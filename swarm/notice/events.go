@@ -168,3 +168,29 @@ func (f Decided) told() told {
 	}
 	return told{Event: ev}
 }
+
+// Listed: a task was put on the task list of an attached session's client, or was ticked off
+// there. The texts must contain no secrets.
+type Listed struct {
+	Agent   string
+	Session string // id of the client's session, because each session numbers its tasks from 1
+	Task    journal.ListedTask
+	Details string // what the client says about the task, or ""
+	Message string // id of the message that the session is working on, or ""
+}
+
+func (f Listed) told() told {
+	kind := journal.TaskCreated
+	if f.Task.Done {
+		kind = journal.TaskCompleted
+	}
+	text := f.Task.String()
+	body := text + "\n"
+	if f.Details != "" {
+		body += "\n" + screen.Truncate(f.Details, MaxQuote) + "\n"
+	}
+	return told{Event: journal.Event{
+		Kind: kind, Key: fmt.Sprintf("%s:%s:%s", kind, f.Session, f.Task.ID), Agent: f.Agent, To: dropbox.Lead, About: f.Message,
+		Message: &journal.Message{From: f.Agent, To: []string{dropbox.Lead}, Type: dropbox.Status, Subject: screen.Short(text, 200), Body: body},
+	}}
+}
