@@ -19,7 +19,7 @@ type step int
 const (
 	offered  step = iota // offered to the agents that were subscribed when it was published
 	urged                // offered again to all subscribers, as urgent
-	fellBack             // given to the plan's fallback agent
+	fellBack             // given to the fallback agent of its topic
 	told                 // reported to the lead; no further step follows
 )
 
@@ -145,14 +145,14 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 		return
 	}
 	subscribers = slices.DeleteFunc(subscribers, func(name string) bool { return name == p.Message.From })
-	_, fallback := plan.spec(plan.Topics.Fallback)
-	fallback = fallback && plan.Topics.Fallback != p.Message.From
-	next, ok := w.due(len(subscribers) > 0, fallback, plan.Topics.claimTimeout(), now)
+	rule := plan.Topics.For(p.Message.Topic)
+	fallback := plan.fallback(rule, p.Message.From)
+	next, ok := w.due(len(subscribers) > 0, fallback != "", rule.ClaimTimeout, now)
 	if !ok {
 		return
 	}
 	if next == fellBack && next != w.step {
-		had, err := topic.Of(f.store).WasAssigned(p.ID, plan.Topics.Fallback)
+		had, err := topic.Of(f.store).WasAssigned(p.ID, fallback)
 		if err != nil {
 			f.log.Warn("publications could not be read", keyErr, err)
 			return
@@ -165,7 +165,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	case urged:
 		_, err = topic.Of(f.store).OfferAgain(p, dropbox.Urgent, f.tokens.SignAgain(p.Message))
 	case fellBack:
-		err = f.fallBack(p, plan.Topics.Fallback)
+		err = f.fallBack(p, fallback)
 	case told:
 		f.tellUnclaimed(p, now)
 	}
@@ -175,7 +175,7 @@ func (f *follower) escalate(p topic.Publication, w *wait, now time.Time) {
 	}
 }
 
-// fallBack gives a publication to the plan's fallback agent.
+// fallBack gives a publication to a fallback agent.
 func (f *follower) fallBack(p topic.Publication, agent string) error {
 	if _, err := topic.Of(f.store).Claim(p.ID, agent, ""); err != nil {
 		return err

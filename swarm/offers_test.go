@@ -157,6 +157,74 @@ func TestUnclaimedWorkFallsBack(t *testing.T) {
 	})
 }
 
+// Work escalates as the rule for its topic says: to an agent, to the first agent of a role that
+// did not publish it, to the lead, each after the time of the rule. A restart in between repeats
+// no offer.
+func TestEachTopicEscalatesInItsWay(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "fixer", "reviewer", "deputy")
+		f.plan.Agents[2].Role, f.plan.Agents[3].Role = "review", "review"
+		f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Minute, Fallback: "fixer", Rules: []swarm.TopicRule{
+			{Topic: "review.urgent", Fallback: "review", ClaimTimeout: 10 * time.Second},
+			{Topic: "review.*", Fallback: "review", ClaimTimeout: time.Hour},
+			{Topic: "deploy.>", Fallback: dropbox.Lead},
+		}}
+		f.sweep = time.Second
+		f.start()
+		begun := time.Now()
+		took := func(id, by string) time.Duration {
+			t.Helper()
+			if got := f.closed(id); got != by {
+				t.Errorf("%s was closed by %s, want %s", id, got, by)
+			}
+			return time.Since(begun).Truncate(10 * time.Second)
+		}
+		urgent, own := f.publish(dropbox.Lead, "review.urgent", "look").ID, f.publish("reviewer", "review.urgent", "look at mine").ID
+		slow, deploy, other := f.publish(dropbox.Lead, "review.slow", "read").ID, f.publish(dropbox.Lead, "deploy.live.eu", "deploy").ID, f.publish(dropbox.Lead, "task.created", "work").ID
+		if d := took(urgent, "reviewer"); d != 10*time.Second {
+			t.Errorf("review.urgent took %v", d)
+		}
+		took(own, "deputy")
+		if d := took(other, "fixer"); d != time.Minute {
+			t.Errorf("task.created took %v", d)
+		}
+		f.told("claude-swarm claim " + deploy)
+		f.halt()
+		f.start() // the wait of review.slow begins again
+		if d := took(slow, "reviewer"); d < time.Hour {
+			t.Errorf("review.slow took %v", d)
+		}
+		if open, err := topic.Of(f.store).Find(deploy); err != nil || open.Grant != nil {
+			t.Errorf("deploy.live.eu = %+v, %v, want one that nobody has", open, err)
+		}
+		told := 0
+		for _, m := range f.mail(dropbox.Lead) {
+			if strings.Contains(string(m.Body), "claude-swarm claim "+deploy) {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("the lead was told %d times of deploy.live.eu", told)
+		}
+	})
+}
+
+// If the fallback agent of a topic has left the swarm, the lead is told. The other topics keep
+// their fallback.
+func TestTheFallbackAgentOfATopicIsGone(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := newField(t, "coder", "fixer")
+		f.plan.Topics = swarm.TopicPolicy{ClaimTimeout: time.Second, Fallback: "fixer", Rules: []swarm.TopicRule{{Topic: "review.*", Fallback: "reviewer"}}}
+		f.sweep = 100 * time.Millisecond
+		f.start()
+		review, work := f.publish(dropbox.Lead, "review.requested", "read").ID, f.publish(dropbox.Lead, "task.created", "work").ID
+		f.told("claude-swarm claim " + review)
+		if by := f.closed(work); by != "fixer" {
+			t.Errorf("closed by %s", by)
+		}
+	})
+}
+
 // If published work has no subscriber and no fallback agent, the lead gets one alert
 // about it, even across a restart.
 func TestTheLeadIsToldOfUnclaimedWork(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/hours"
 	"github.com/claude-swarm/claude-swarm/internal/permission"
@@ -265,15 +266,46 @@ type TopicPolicy struct {
 	// document. In the first step the work is offered again as urgent. In the second step it
 	// is given to Fallback, if set. In the last step the daemon tells the lead.
 	ClaimTimeout time.Duration `key:"claim_timeout" default:"2m" doc:"How long published work may wait for an agent to claim it. Then it is offered again as urgent; after twice that time it goes to topics.fallback, or the lead is notified if that is null."`
-	// Fallback is the fallback agent; "" and the lead mean no fallback.
-	Fallback string `key:"fallback" is:"word" type:"text or null" doc:"The agent that gets published work that nobody claims; null means none, and lead (or human, operator, supervisor) means that the lead is notified."`
+	// Fallback is an agent or a role; "" and the lead mean no fallback.
+	Fallback string `key:"fallback" is:"word" type:"text or null" doc:"Who gets published work that nobody claims: an agent, or a role, which means the first agent that has it and did not publish the work. null means none, and lead (or human, operator, supervisor) means that the lead is notified."`
+	// Rules replace Fallback and ClaimTimeout for some topics. The first rule whose pattern
+	// matches applies.
+	Rules []TopicRule `key:"rules" like:"[{topic: \"review.*\", fallback: reviewer}]" doc:"What is different for some topics; the first rule whose pattern matches decides: [{topic: \"deploy.>\", fallback: human}, {topic: \"review.*\", fallback: reviewer, claim_timeout: 10m}]. topic is a pattern as in claude-swarm subscribe. A key that is left out is that of topics."`
 }
 
-func (p TopicPolicy) claimTimeout() time.Duration {
-	if p.ClaimTimeout == 0 {
-		return 120 * time.Second
+// A TopicRule says what happens to unclaimed work on some topics.
+type TopicRule struct {
+	Topic        string        `key:"topic" is:"pattern"`             // as in [topic.Matches]
+	Fallback     string        `key:"fallback" type:"text or null"`   // as in [TopicPolicy]
+	ClaimTimeout time.Duration `key:"claim_timeout" type:"time span"` // 0 means that of [TopicPolicy]
+}
+
+// For returns the rule for a topic, with all its fields. If none matches, it is made from the
+// policy's own fields.
+func (p TopicPolicy) For(name string) TopicRule {
+	rule := TopicRule{Topic: ">", Fallback: p.Fallback}
+	if i := slices.IndexFunc(p.Rules, func(r TopicRule) bool { return topic.Matches(r.Topic, name) }); i >= 0 {
+		rule = p.Rules[i]
 	}
-	return p.ClaimTimeout
+	rule.ClaimTimeout = cmp.Or(rule.ClaimTimeout, p.ClaimTimeout, 120*time.Second)
+	return rule
+}
+
+// fallback returns the agent to which a rule gives the work of a publisher, or "" if it names
+// none that is left.
+func (p Plan) fallback(r TopicRule, publisher string) string {
+	if _, ok := p.spec(r.Fallback); ok {
+		if r.Fallback == publisher {
+			return ""
+		}
+		return r.Fallback
+	}
+	for _, s := range p.Agents {
+		if s.Role == r.Fallback && r.Fallback != "" && s.Name != publisher {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // accountOf derives the name of a client's account from the client's environment. This is

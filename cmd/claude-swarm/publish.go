@@ -136,7 +136,7 @@ func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) 
 		if own {
 			who = fmt.Sprintf("only %s subscribes to %s, and nobody gets what they publish themselves", p.Me.Name, name)
 		}
-		_, err = fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: claude-swarm subscribe %s --agent %s\n", who, name, p.listener())
+		_, err = fmt.Fprintf(c.App.ErrWriter, "claude-swarm: %s\n  try: claude-swarm subscribe %s --agent %s\n", who, name, p.listener(name))
 		return err
 	}
 	var to []string
@@ -150,8 +150,8 @@ func (p *post) sayWhoListens(c *cli.Context, name string, sent topic.Published) 
 // listener returns the agent that the hint about a topic without subscribers names: the one
 // that gets unclaimed work, or the first agent that the daemon wakes. The session of a person
 // takes up no published work while the person does something else.
-func (p *post) listener() string {
-	if f := p.file.Topics.Fallback; f != "" && f != dropbox.Lead && f != p.Me.Name {
+func (p *post) listener(name string) string {
+	if f := p.file.Topics.For(name).Fallback; slices.Contains(p.file.Names(), f) && f != p.Me.Name {
 		return f
 	}
 	others := slices.DeleteFunc(slices.Clone(p.file.Agents), func(a config.Agent) bool { return a.Name == p.Me.Name })

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 )
@@ -54,6 +55,8 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 		r.server(s, path, ok)
 	case *budget.Cap:
 		r.cap(s, path, ok)
+	case *swarm.TopicRule:
+		r.topicRule(s, path, ok)
 	}
 }
 

@@ -57,7 +57,7 @@ var emptyIsNil = cmp.FilterValues(func(a, b any) bool {
 // name. No value equals the default of its key. The map does not contain keys that depend
 // on the kind of client.
 var goodValues = map[string]string{
-	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a",
+	"dead_drop_dir": "other", "project_dir": "other", "debounce": "3s", "max_running": "77", "max_warm": "77", "max_waiting": "77", "lead": "a", "lead_name": "orange", "topics.claim_timeout": "77s", "topics.fallback": "a", "topics.rules": "[{topic: \"review.*\", fallback: a, claim_timeout: 77s}]",
 	"policy.allowed_types": "[task, result]", "policy.max_body_bytes": "77", "policy.sender_per_min": "77", "policy.thread_per_min": "77",
 	"policy.max_hops": "77", "policy.max_returns": "77", "policy.max_echoes": "7", "policy.turns_per_hour": "77", "policy.stop_sentinel": "STOP",
 	"policy.unproven": "refuse", "policy.editable": "[.mcp.json]", "policy.acl": "{a: {broadcast: false}}",

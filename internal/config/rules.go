@@ -189,7 +189,7 @@ func shownIn(r *reader, s string) (string, *Error) {
 // pattern reads a topic pattern.
 func pattern(_ *reader, s string) (string, *Error) {
 	if err := topic.CheckPattern(s); err != nil {
-		return "", wrong("", "%v", err)
+		return "", wrong(`"task.*", or "task.>" for all topics below task`, "%v", err)
 	}
 	return s, nil
 }

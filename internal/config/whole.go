@@ -7,13 +7,20 @@ import (
 	"strings"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm"
 )
 
 // named checks the names of the agents and of the lead.
 func (r *reader) named(f *File) {
 	r.namesAgent(f, "lead", f.Lead)
-	if f.Topics.Fallback = f.addressOf(f.Topics.Fallback); f.Topics.Fallback != dropbox.Lead {
-		r.namesAgent(f, "topics.fallback", f.Topics.Fallback)
+	f.Topics.Fallback = r.fallback(f, "topics.fallback", f.Topics.Fallback)
+	for i := range f.Topics.Rules {
+		rule, path := &f.Topics.Rules[i], fmt.Sprintf("topics.rules[%d]", i)
+		if _, written := r.at[path+".fallback"]; !written {
+			rule.Fallback = f.Topics.Fallback
+			continue
+		}
+		rule.Fallback = r.fallback(f, path+".fallback", rule.Fallback)
 	}
 	for _, a := range f.Agents {
 		for _, tag := range a.Tags {
@@ -33,6 +40,27 @@ func (r *reader) named(f *File) {
 		r.fail("lead_name", "lead: "+f.LeadName, "%s is an agent; the key lead makes an agent the lead", f.LeadName)
 	case f.Lead != "":
 		r.fail("lead_name", "remove lead or lead_name", "the lead is the agent %s, which already has a name", f.Lead)
+	}
+}
+
+// fallback returns the address of the agent or role that gets unclaimed work. It refuses a name
+// that neither an agent nor a role has.
+func (r *reader) fallback(f *File, key, name string) string {
+	name = f.addressOf(name)
+	if name != "" && name != dropbox.Lead && !slices.Contains(f.namesAndRoles(), name) {
+		e := unlike(name, f.namesAndRoles(), "there is no agent or role %s", name)
+		if len(e.Near) == 0 {
+			e.Try = "human, or one of " + strings.Join(f.namesAndRoles(), ", ")
+		}
+		r.report(r.find(key).value, key, e)
+	}
+	return name
+}
+
+// topicRule refuses a rule without a pattern. ok is false if the rule has another problem.
+func (r *reader) topicRule(rule *swarm.TopicRule, path string, ok bool) {
+	if ok && rule.Topic == "" {
+		r.fail(path, `topic: "review.*"`, "the topic is missing")
 	}
 }
 
