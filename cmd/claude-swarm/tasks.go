@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -200,23 +201,32 @@ func whyAndNext(why, next string, columns int) (lines []string) {
 }
 
 // showTask prints one task: what is known about it, the messages that are not finished, and the
-// tree of all its messages.
+// tree of all its messages. A task whose messages have been removed has no tree.
 func (p *post) showTask(c *cli.Context, st swarm.Status, id string) error {
 	found, trace, err := p.traceID(id)
-	if err != nil {
+	gone := errors.Is(err, errGoneTask)
+	if err != nil && !gone {
 		return err
 	}
 	list, err := view.TasksOf(p.Client, st, view.TaskQuery{Open: true, Closed: true, Trace: trace})
 	if err != nil {
 		return err
 	}
-	if len(list.Tasks) == 0 {
+	if gone {
+		list.Tasks = slices.DeleteFunc(list.Tasks, func(t view.Task) bool { return !dropbox.MatchID(t.ID, id) })
+	}
+	switch {
+	case gone && len(list.Tasks) != 1:
+		return unfound("claude-swarm tasks --all", "message or task", " here", id)
+	case len(list.Tasks) == 0:
 		return fail(exitUnknown, "claude-swarm trace "+found.Entry.ID, "%s belongs to no task: it does not come from a request of a person", found.Entry.ID)
 	}
 	one := list.Tasks[0]
-	tr, err := view.TraceOf(p.Client, found)
-	if err != nil {
-		return err
+	var tr *view.Trace
+	if !gone {
+		if tr, err = view.TraceOf(p.Client, found); err != nil {
+			return err
+		}
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, struct {
@@ -226,19 +236,30 @@ func (p *post) showTask(c *cli.Context, st swarm.Status, id string) error {
 		}{1, list.Tasks, tr})
 	}
 	one.By = p.asker(one)
+	w, now := c.App.Writer, time.Now()
+	writeTask(w, one, now)
+	if tr == nil {
+		fmt.Fprintln(w, "\nits messages have been removed")
+		return nil
+	}
 	for _, m := range tr.Messages {
 		m.From, m.To = p.Called(m.From), p.Called(m.To)
 	}
-	w, now := c.App.Writer, time.Now()
-	writeTask(w, one, now)
+	fmt.Fprintln(w)
 	tree{paletteOf(w), found.Entry.ID, p.file.ProjectDir, now, screenWidth(w), false}.write(w, tr)
 	return nil
 }
 
-// traceID finds a message by a part of its id, and returns the trace to which it belongs.
+// errGoneTask reports that an id may be that of a task whose messages have been removed.
+var errGoneTask = errors.New("no such message")
+
+// traceID finds a message by a part of its id, and returns the trace to which it belongs. If
+// there is no such message, the error is errGoneTask.
 func (p *post) traceID(id string) (dropbox.Found, string, error) {
-	found, m, err := p.message(id)
-	if err != nil {
+	found, m, err := p.Message(id)
+	if errors.Is(err, dropbox.ErrNotFound) {
+		return found, "", errGoneTask
+	} else if err != nil {
 		return found, "", err
 	}
 	if err := private(p.MayReadMessage(found, m)); err != nil {
@@ -283,5 +304,4 @@ func writeTask(w io.Writer, t view.Task, now time.Time) {
 	if !slices.ContainsFunc(t.Parts, func(p view.TaskPart) bool { return p.Next == t.Next }) {
 		line("next", t.Next)
 	}
-	fmt.Fprintln(w)
 }

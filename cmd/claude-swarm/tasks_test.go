@@ -164,4 +164,7 @@ func TestClosedTasksAreListedForSomeDays(t *testing.T) {
 	if diff := gocmp.Diff(want, taskStates(typedJSON[view.Tasks](t, p, "tasks", "--closed"))); diff != "" {
 		t.Errorf("closed tasks (-want +got):\n%s", diff)
 	}
+	if said := typed(t, p, "tasks", "tasktask01"); !strings.Contains(said, "task     old\n") || !strings.HasSuffix(said, "its messages have been removed\n") {
+		t.Errorf("a task whose messages are gone:\n%s", said)
+	}
 }
