@@ -36,6 +36,7 @@ var floors = map[string][]string{
 	"swarm/supervisor":      {"streamjson", "swarm/runner", "internal/screen"},
 	"swarm/notice":          {"dropbox", "internal/durable", "swarm/journal", "internal/screen"},
 	"swarm/mail":            {"dropbox", "dropbox/topic", "window", "internal/durable", "swarm/journal", "swarm/runner", "internal/permission", "internal/tokens", "internal/screen", "internal/policy", "swarm/notice"},
+	"swarm/verify":          {"internal/discovery", "internal/durable", "internal/git", "swarm/runner"},
 	"swarm/whisper":         {"streamjson", "internal/durable", "swarm/journal", "swarm/runner"},
 	"swarm/hold":            {"dropbox", "swarm/budget", "swarm/journal", "internal/hours", "internal/screen"},
 	"swarm":                 {"swarm/worktree", "dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/hours", "internal/permission", "internal/screen", "swarm/hold", "swarm/notice"},

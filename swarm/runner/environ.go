@@ -16,6 +16,11 @@ const (
 	ReadyVar = "CLAUDE_SWARM_READY" // the file that our tool server creates once its tools have been listed; can be unset
 )
 
+// VerifierMark is the beginning of the mark of a verifier (see package verify) and of all its
+// children. They run the code of an agent without an agent's turn, and may not use the swarm. No
+// id of a turn begins with it.
+const VerifierMark = "verify-v"
+
 // EnvOptions describes how a client's environment differs from the daemon's.
 type EnvOptions struct {
 	Drop   []string          // names of variables to remove; PREFIX_* removes all variables with that prefix
