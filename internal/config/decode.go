@@ -18,6 +18,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
+	"github.com/claude-swarm/claude-swarm/swarm/verify"
 )
 
 var (
@@ -53,6 +54,8 @@ func (r *reader) keys(n *yaml.Node, path string, v reflect.Value) {
 		s.check(r, path, ok)
 	case *runner.Server:
 		r.server(s, path, ok)
+	case *verify.Settings:
+		r.verifier(s, path, ok)
 	case *budget.Cap:
 		r.cap(s, path, ok)
 	case *swarm.TopicRule:

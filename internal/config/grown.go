@@ -13,6 +13,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/permission"
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
+	"github.com/claude-swarm/claude-swarm/swarm/verify"
 )
 
 // Grown lists the rights and limits of agents that a new configuration extends beyond an old
@@ -34,6 +35,7 @@ func Grown(old, new *File) []string {
 		g.changed("budget.billing", string(old.Budget.Billing), string(new.Budget.Billing))
 	}
 	g.policy(&old.Policy, &new.Policy)
+	g.verifiers(&old.Proof, &new.Proof)
 	for _, a := range new.Agents {
 		if o, ok := old.Agent(a.Name); ok {
 			g.agent(&o, &a)
@@ -89,6 +91,18 @@ func (g *growth) policy(old, new *Policy) {
 			g.changed(key+".broadcast", "false", "true")
 		}
 	}
+}
+
+// verifiers lists the commands that a verifier runs, and protected files that no longer are.
+func (g *growth) verifiers(old, new *Proof) {
+	for _, name := range slices.Sorted(maps.Keys(new.Verifiers)) {
+		line := func(s verify.Settings) string { return strings.Join(append(slices.Clone(s.RunIn), s.Run), " ") }
+		o, known := old.Verifiers[name]
+		if n := line(new.Verifiers[name]); !known || line(o) != n {
+			g.changed("verifiers."+name, line(o), n)
+		}
+	}
+	g.fewer("protect", old.Protect, new.Protect)
 }
 
 func (g *growth) agent(old, new *Agent) {

@@ -79,6 +79,7 @@ var goodValues = map[string]string{
 	"hours.zone": "Europe/Berlin", "hours.work": "08:00-20:00", "notices.quiet": "22:00-07:00",
 	"budget.billing": "api", "budget.warn": "0.5", "budget.swarm.day": "20", "budget.agent.day": "{usd: 8, turns: 100}", "budget.agent.turn": "2.5",
 	"budget.task": "{usd: 5, turns: 30, time: 2h}", "budget": "{day: 8, turn: 0.5}",
+	"verifiers": "{test: {run: make}}", "protect": "[ci/]",
 	"worktree": "task", "worktree_copy": "[x]", "worktree_link": "[x]",
 	"cwd": "x", "reread": "[x]", "channels": "[x]", "env": "{A: b}", "env_drop": "[A]",
 }

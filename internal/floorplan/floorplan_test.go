@@ -41,7 +41,7 @@ var floors = map[string][]string{
 	"swarm/hold":            {"dropbox", "swarm/budget", "swarm/journal", "internal/hours", "internal/screen"},
 	"swarm":                 {"swarm/worktree", "dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/hours", "internal/permission", "internal/screen", "swarm/hold", "swarm/notice"},
 	"ircbridge/irc":         {},
-	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/discovery", "internal/webhook", "swarm", "swarm/budget", "swarm/journal", "swarm/supervisor", "swarm/turn", "internal/hours", "internal/permission", "swarm/runner", "swarm/runner/backends"},
+	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/discovery", "internal/webhook", "swarm", "swarm/budget", "swarm/journal", "swarm/supervisor", "swarm/turn", "swarm/verify", "internal/hours", "internal/permission", "swarm/runner", "swarm/runner/backends"},
 	"internal/rights":       {},
 	"internal/control":      {"dropbox", "internal/discovery", "internal/rights", "swarm", "swarm/budget", "swarm/journal", "swarm/whisper"},
 	"internal/client":       {"dropbox", "dropbox/topic", "internal/config", "internal/policy", "internal/bridge", "ircbridge", "internal/discovery", "swarm", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/runner/backends"},

@@ -15,7 +15,7 @@ type Settings struct {
 	Memory  int           `key:"memory_mb" zero:"for any amount"` // the maximum memory of all its processes together, in MB; 0 means no limit
 	// RunIn is a program and its arguments that run the command line, such as a sandbox; empty
 	// means that it is run directly.
-	RunIn []string `key:"run_in" is:"raw"`
+	RunIn []string `key:"run_in" is:"raw" type:"text or list" split:"words"`
 }
 
 // args returns the program to start, with its arguments.
