@@ -318,6 +318,10 @@ func (f *finder) operand(verb string, n int) {
 		if n == 0 {
 			f.budgets()
 		}
+	case "verify":
+		if n == 0 {
+			f.verifiers()
+		}
 	case "webhooks test":
 		if n == 0 {
 			f.webhooks()
@@ -540,4 +544,15 @@ func (f *finder) dead() {
 			f.offer(d.ID, d.Mailbox+": "+screen.Cut(d.Reason, 50))
 		}
 	})
+}
+
+// verifiers offers the verifiers, each with its command line.
+func (f *finder) verifiers() {
+	p, err := loadProject(f.c)
+	if err != nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.file.Verifiers)) {
+		f.offer(name, p.file.Verifiers[name].Run)
+	}
 }

@@ -95,13 +95,13 @@ func TestWrongTimes(t *testing.T) {
 }
 
 // The script json-times runs every verb that has --json, except those that need a server,
-// a session or the real client.
+// a session, the real client or a commit.
 func TestEveryVerbWithJSONIsInTheScript(t *testing.T) {
 	script, err := os.ReadFile("testdata/script/json-times.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := []string{"irc", "attach", "compat"}
+	elsewhere := []string{"irc", "attach", "compat", "verify"}
 	var walk func(prefix string, all []*cli.Command)
 	walk = func(prefix string, all []*cli.Command) {
 		for _, c := range all {

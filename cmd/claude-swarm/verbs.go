@@ -32,6 +32,7 @@ func verbs() []verb {
 		{"hook", hookCommand},
 		{"init", initCommand},
 		{"config", configCommand},
+		{"verify", verifyCommand},
 		{"demo", demoCommand},
 		{"completion", completionCommand},
 		{"version", versionCommand},

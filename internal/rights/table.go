@@ -44,6 +44,7 @@ var verbs = map[string]Entry{
 	"pause":         {OutsideTurn, "pause another agent"}, // a turn may pause its own agent
 	"resume":        {OutsideTurn, "let an agent continue"},
 	"attach":        {OutsideTurn, "attach a session"},
+	"verify":        {OutsideTurn, "run a verifier"},
 	"init":          {OutsideTurn, "set up a project"}, // init --check changes nothing, so everybody may use it
 	"irc run":       {OutsideTurn, "run the bridge"},
 	"budget raise":  {Person, "raise a budget"},

@@ -146,6 +146,9 @@ func (h Home) Events() *Events { return Open(h.dir, h.files, h.Secrets().Hidden)
 // Secrets returns a source of the project's tokens that also removes them from text.
 func (h Home) Secrets() *tokens.Source { return tokens.NewSource(h.dir) }
 
+// VerifiedFile returns the file with the trees for which a verifier was green.
+func (h Home) VerifiedFile() string { return filepath.Join(h.dir, "verified.json") }
+
 // MirrorFile returns the file with the time up to which the lead's mail was shown.
 func (h Home) MirrorFile() string { return filepath.Join(h.dir, "mirror.json") }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ import (
 //
 // Each client has a pid file, which is written before the prompt is sent and exists until
 // the client ends, even if the daemon was killed. If there is no pid file and no daemon is
-// running, the caller cannot be in a turn, and tracing does not check the ancestor
-// processes. That keeps send fast.
+// running, the caller cannot be in a turn, and tracing checks the ancestor processes only
+// for the mark of a verifier.
 
 // A TraceError reports that a caller belongs to a turn, or claims to, but the turn cannot
 // be found. Such a caller must not act for any agent.
@@ -68,11 +69,14 @@ func isTurnID(s string) bool {
 // carried is the mark in the caller's own environment. It distinguishes between the
 // orphans of several turns.
 func (h Home) trace(pid int, carried string) (*Record, error) {
+	daemon, holds := discovery.Holder(h.LockFile())
+	if h.inVerifier(pid, carried, daemon.PID) {
+		return nil, &TraceError{"a verifier started this, and what a verifier runs may not use the swarm"}
+	}
 	clients, err := h.MarkedClients()
 	if err != nil {
 		return nil, err
 	}
-	daemon, holds := discovery.Holder(h.LockFile())
 	if !holds && len(clients) == 0 {
 		return nil, nil
 	}
@@ -100,6 +104,33 @@ func (h Home) trace(pid int, carried string) (*Record, error) {
 	}
 	return h.adoptedTurn(clients, carried)
 }
+
+// inVerifier reports whether a verifier started a process: it runs the code of an agent, but as
+// no agent, and otherwise that code would act as a person. The process or an ancestor carries the
+// mark of a verifier, or an ancestor is running one: claude-swarm verify adopts the orphans of its
+// verifier. The daemon also does that, but its orphans may be those of a turn.
+func (h Home) inVerifier(pid int, carried string, daemon int) bool {
+	marked := func(mark string) bool { return strings.HasPrefix(mark, runner.VerifierMark) }
+	if marked(carried) || marked(lineage.Variable(pid, runner.MarkVar)) {
+		return true
+	}
+	running, _ := filesWith(filepath.Join(h.dir, VerifyFolder), ".lock") // without the folder, nothing runs
+	runs := func(pid int) bool {
+		return pid != daemon && slices.ContainsFunc(running, func(mark string) bool {
+			data, err := os.ReadFile(filepath.Join(h.dir, VerifyFolder, mark+".lock"))
+			p := runner.Process{}
+			_, scanned := fmt.Sscan(string(data), &p.PID, &p.Start)
+			return err == nil && scanned == nil && p.PID == pid && p.Alive()
+		})
+	}
+	return slices.ContainsFunc(lineage.Above(pid), func(pid int) bool {
+		return marked(lineage.Variable(pid, runner.MarkVar)) || runs(pid)
+	})
+}
+
+// VerifyFolder is the folder, in the daemon's own, in which verifiers run; see package verify.
+// Each file with the ending .lock there contains the process that runs a verifier.
+const VerifyFolder = "verify"
 
 // adoptedTurn returns the turn for a process that the daemon has adopted. If the process
 // has the mark of a turn whose client is running, adoptedTurn returns that turn.

@@ -32,7 +32,8 @@
 // which git ignores:
 //
 //	ID.lock   locked by the process that runs the verifier, from before the folder exists until
-//	          everything is removed; created and locked under the lock of the folder verify
+//	          everything is removed; created and locked under the lock of the folder verify.
+//	          It contains that process, so that no descendant of it counts as a person
 //	ID.index  the tree that is run; only while it is built
 //	ID        the working tree
 //

@@ -38,7 +38,16 @@ func (r *Runner) reserve() (*place, error) {
 		return nil, err
 	}
 	p := placeIn(r.folder(), runner.VerifierMark+strings.ToLower(rand.Text()[:12]))
-	return p, r.exclusively(func() error { return p.lock.Lock() })
+	me, err := runner.Identify(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	return p, r.exclusively(func() error {
+		if err := p.lock.Lock(); err != nil {
+			return err
+		}
+		return os.WriteFile(p.lock.Path(), fmt.Appendln(nil, me.PID, me.Start), 0o600)
+	})
 }
 
 // exclusively runs f while no other process creates or sweeps a place.
