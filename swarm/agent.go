@@ -39,6 +39,7 @@ type agent struct {
 	starts    *starts
 	client    clientSettings
 	tree      agentTree
+	verifiers agentVerifiers
 	breaker   *breaker
 	restart   RestartPolicy
 

@@ -17,6 +17,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/verify"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
@@ -168,6 +169,11 @@ func (s *Swarm) openJournal(p Plan) (err error) {
 	if err = s.setAside(err, "the list of working trees is lost", "git worktree list shows the folders, and git branch --list 'task/*' 'agent/*' the branches. Nothing in them is lost."); err != nil {
 		return err
 	}
+	s.verified, err = verify.OpenCache(s.opts.Files, s.home.VerifiedFile())
+	if err = s.setAside(err, "the list of verified trees is lost", "Each verifier runs again when it is needed."); err != nil {
+		return err
+	}
+	s.verifier = verify.New(verify.Options{Project: s.opts.Project, Home: s.home.Dir(), Environ: s.opts.Environ, Cache: s.verified})
 	s.book, err = budget.Open(s.home, p.budget(), nil)
 	if err = s.setAside(err, "the budget raises are lost", "The caps are those in the configuration. To raise one again: claude-swarm budget raise SCOPE AMOUNT"); err != nil {
 		return err
@@ -232,6 +238,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 	}
 	a.turns = turn.NewTurns(s.turnDeps, spec.Name, a.log, a.inbox.AgentLog, a.hidden, a.wakeup.wake)
 	a.tree = agentTree{name: spec.Name, trees: s.trees, control: &a.control, inbox: a.inbox, turns: a.turns, notices: s.notices}
+	a.verifiers = agentVerifiers{runner: s.verifier, plan: s.Plan, tree: &a.tree, show: a.show, inbox: a.inbox}
 	a.supervision = supervision{
 		name: spec.Name, supervisor: s.supervisor, whispers: s.whispers, stuck: s.stuckHolds, holds: s.holds, mail: s.mail,
 		plan: s.Plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,

@@ -21,6 +21,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/verify"
 	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
@@ -115,6 +116,11 @@ type Plan struct {
 	Zone         *time.Location // determines when a day begins; nil means the local time zone
 	Quiet        *hours.Hours   // hours in which the person gets only messages that cannot wait; nil means none
 	Budget       budget.Rules
+	// Verifiers are the verifiers by name, Protect the patterns of the files that they take from
+	// the target, and VerifierDrop the variables that they do not get.
+	Verifiers    map[string]verify.Settings
+	Protect      []string
+	VerifierDrop []string
 	// Editable lists the clients' own files that agents may change; see
 	// [turn.Settings].
 	Editable []string
@@ -176,6 +182,8 @@ type AgentSettings struct {
 	// system prompt, model, permissions and time limits; the environment; the session. A
 	// WindowTokens of 0 means 100,000. Tools are those of Options.Tools.
 	turn.Settings
+	// Verify names the verifiers that run after a turn that ended well in a working tree.
+	Verify []string `key:"verify" is:"word,once" doc:"The verifiers that judge the commit of a turn: [test]. They run when the turn has ended, before its message counts as done. If one is red, the message goes back to the agent with the output, at most twice; then it is filed as failed, and the lead is told. It needs worktree: agent or task. See docs/verifiers.md."`
 	// Worktree says in which git working tree the agent's turns run.
 	Worktree worktree.Settings `key:",inline"`
 	// RetryDelay is the first wait after a failed turn; 0 means 30 s.

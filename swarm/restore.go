@@ -74,7 +74,7 @@ func (s *Swarm) restoreHome() error {
 	if err := s.home.Make(); err != nil {
 		return err
 	}
-	errs := []error{s.tokens.Restore(), s.holds.Restore(), s.sessions.Restore(), s.mail.Questions.Restore(), s.book.RestoreFile(), s.trees.Restore()}
+	errs := []error{s.tokens.Restore(), s.holds.Restore(), s.sessions.Restore(), s.trees.Restore(), s.verified.Restore(), s.mail.Questions.Restore(), s.book.RestoreFile()}
 	for _, m := range s.members() {
 		errs = append(errs, m.turns.Restore())
 	}

@@ -53,6 +53,12 @@ func (s *Swarm) Run(stop, kill context.Context) error {
 	}
 	rest.Go(func() { s.intake.run(stop) })
 	rest.Go(func() { s.sweep(serving, watcher, ground) })
+	rest.Go(func() {
+		found, err := s.verifier.Sweep(serving)
+		if s.mail.Note(err); found > 0 {
+			s.log.Warn("removed what verifiers of an earlier daemon had left", "runs", found)
+		}
+	})
 	rest.Go(func() { s.hearAnswers(serving, watcher) })
 	if s.notices.Announcer != nil {
 		rest.Go(func() { s.leadNews.run(serving) })

@@ -22,12 +22,14 @@ import (
 // for example because the disk was full. The turn's files show whether the turn succeeded,
 // but not why the daemon ended it.
 type ending struct {
-	turn     string
-	rec      *journal.Record // the turn's record
-	out      runner.Outcome
-	cause    error  // why the turn's context was cancelled, or nil
-	by       string // who gave the order that ended the turn, if cause is such an order
-	reported bool   // the logs and the feed have it
+	turn         string
+	rec          *journal.Record // the turn's record
+	out          runner.Outcome
+	cause        error                 // why the turn's context was cancelled, or nil
+	by           string                // who gave the order that ended the turn, if cause is such an order
+	verification *journal.Verification // what the verifiers found out; nil if none ran
+	commit       string                // the commit of the turn's branch, if it is known already
+	reported     bool                  // the logs and the feed have it
 }
 
 // of returns e if it is the ending of the given turn, otherwise nil. e may be nil.
@@ -41,7 +43,14 @@ func (e *ending) of(turn string) *ending {
 // settleEnd settles a turn as it ended. An error means that a file could not be written.
 // In this case, the agent remembers the ending until settleEnd succeeds.
 func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
+	j.Verification, j.Commit = e.verification, e.commit
 	settle, out := a.settler.of(e)
+	if red, err := a.settler.goesBack(j, out); err != nil {
+		a.unfiled = e
+		return err
+	} else if red {
+		settle, out.End, out.Reason = a.settler.red, runner.Failed, redReason(j.Verification)
+	}
 	if !e.reported {
 		a.settler.report(j, out)
 		e.reported = true
@@ -50,7 +59,7 @@ func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
 	err := a.restoreTurn()
 	if err == nil {
 		a.unfiled = nil // in case settle panics
-		if out.End == runner.Done {
+		if out.End == runner.Done && j.Commit == "" {
 			j.Commit, err = a.tree.tip(ctx, e.rec)
 			a.inbox.Note(err)
 		}
@@ -205,6 +214,11 @@ func (t *settler) done(j *mail.Job, out runner.Outcome) error {
 		t.inbox.Note(t.holds.Change(t.name, func(s *journal.Hold) {
 			s.Failures, s.Until, s.Why, s.Doubt = nil, time.Time{}, "", nil
 		}))
+	}
+	if p := r.Verification; p != nil && p.Word == journal.WorkFailed {
+		t.notices.Tell(notice.NotAccepted{
+			Agent: t.name, Turn: r.Turn, Message: r.ID, Title: mail.Describe(j.Claim.Message), Branch: r.Branch, Why: p.Line(), Tries: maxRed + 1,
+		})
 	}
 	t.serviceWorks(j.Claim.ID, out)
 	t.limits.liftOpen(t.account())

@@ -19,6 +19,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/notice"
 	"github.com/claude-swarm/claude-swarm/swarm/supervisor"
 	"github.com/claude-swarm/claude-swarm/swarm/turn"
+	"github.com/claude-swarm/claude-swarm/swarm/verify"
 	"github.com/claude-swarm/claude-swarm/swarm/whisper"
 	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
@@ -46,6 +47,8 @@ type Swarm struct {
 	sessions *journal.Sessions
 	unsorted *journal.UnsortedTools
 	trees    *worktree.Trees
+	verified *verify.Cache
+	verifier *verify.Runner
 	counts   journal.TurnCounts
 	tokens   *journal.Tokens
 	whispers *whisper.Store

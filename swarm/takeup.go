@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,9 @@ func (a *agent) takeUp(kill context.Context) error {
 		journal.RemovePIDFile(a.files.home.PIDFile(a.name))
 	}
 	for _, e := range left {
-		if err := a.takeUpOne(kill, e); err != nil {
+		if err := a.takeUpOne(kill, e); errors.Is(err, errUnverified) {
+			return nil // the daemon ends
+		} else if err != nil {
 			return fmt.Errorf("message %s: %w", e.ID, err)
 		}
 	}
@@ -128,5 +131,9 @@ func (a *agent) follow(kill context.Context, j *mail.Job, known *ending) (err er
 		}
 		return a.inbox.PutBack(j.Claim, false)
 	}
-	return a.settleEnd(kill, &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
+	e := &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}
+	if err := a.verified(kill, ctx, e, j); err != nil {
+		return err
+	}
+	return a.settleEnd(kill, e, j)
 }

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,9 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 		return a.diskTrouble(stop, "set a message aside", err)
 	}
 	if !refused {
-		if err := a.runJob(stop, kill, j, reserved, prompted); err != nil {
+		if err := a.runJob(stop, kill, j, reserved, prompted); errors.Is(err, errUnverified) {
+			return 0
+		} else if err != nil {
 			return a.diskTrouble(stop, "run a turn", err)
 		}
 	}
@@ -133,7 +136,11 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	} else if err != nil {
 		return a.inbox.GiveBack(j, err)
 	}
-	return a.settleEnd(kill, &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}, j)
+	e := &ending{turn: rec.Turn, rec: rec, out: out, cause: a.control.endCause(context.Cause(ctx)), by: a.control.endedBy()}
+	if err := a.verified(kill, ctx, e, j); err != nil {
+		return err
+	}
+	return a.settleEnd(kill, e, j)
 }
 
 // withoutTree gives back a message whose turn got no working tree. The agent stops, or waits and

@@ -100,6 +100,9 @@ func planOf(f *config.File) swarm.Plan {
 		Zone:         f.Zone(),
 		Budget:       budgetOf(f),
 		Editable:     f.Policy.Editable,
+		Verifiers:    f.Verifiers,
+		Protect:      f.Protect,
+		VerifierDrop: f.VerifierDrop(),
 		Log:          f.Log,
 		Retention:    f.Retention,
 	}

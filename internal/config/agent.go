@@ -35,7 +35,7 @@ var agentKeys = strings.Fields(`
 	window_tokens compact_window stall_timeout turn_timeout retry_delay max_failures session
 	attached attached_mail linger background allowed_tools disallowed_tools cc_lead mcp
 	mcp_servers allowed_dirs model thinking cwd
-	worktree worktree_copy worktree_link channels reread env budget env_drop hours
+	worktree worktree_copy worktree_link verify channels reread env budget env_drop hours
 	heartbeat heartbeat_prompt
 `)
 

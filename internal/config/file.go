@@ -40,7 +40,7 @@ type File struct {
 	Policy      Policy        `key:"policy"`
 	IRC         IRC           `key:"irc" like:"{server: irc.example.org}"`
 	Records
-	Proof
+	Verification
 	Oversight
 
 	source []byte // the file's content

@@ -35,7 +35,7 @@ func Grown(old, new *File) []string {
 		g.changed("budget.billing", string(old.Budget.Billing), string(new.Budget.Billing))
 	}
 	g.policy(&old.Policy, &new.Policy)
-	g.verifiers(&old.Proof, &new.Proof)
+	g.verifiers(&old.Verification, &new.Verification)
 	for _, a := range new.Agents {
 		if o, ok := old.Agent(a.Name); ok {
 			g.agent(&o, &a)
@@ -94,7 +94,7 @@ func (g *growth) policy(old, new *Policy) {
 }
 
 // verifiers lists the commands that a verifier runs, and protected files that no longer are.
-func (g *growth) verifiers(old, new *Proof) {
+func (g *growth) verifiers(old, new *Verification) {
 	for _, name := range slices.Sorted(maps.Keys(new.Verifiers)) {
 		line := func(s verify.Settings) string { return strings.Join(append(slices.Clone(s.RunIn), s.Run), " ") }
 		o, known := old.Verifiers[name]

@@ -83,6 +83,7 @@ func (r *reader) file(n *yaml.Node, f *File) {
 		r.irc(f)
 		r.money(f)
 		r.webhooks(f)
+		r.verify(f)
 	}
 	if len(r.errs) == 0 {
 		r.folders(f)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/claude-swarm/claude-swarm/internal/config"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
@@ -30,6 +32,7 @@ func Examine(ctx context.Context, o DoctorOptions) []Finding {
 	e.configuration()
 	if e.file != nil {
 		e.permissions()
+		e.verifiers()
 		e.login()
 		e.hooks()
 		e.shared()
@@ -109,6 +112,30 @@ func (e *checkup) permissions() {
 				"agent %s has permission_mode %s: it may run any command as you", a.Name, kind.Bypass)
 		}
 	}
+}
+
+// verifiers reports the agents that may not run commands, but whose code a verifier runs.
+func (e *checkup) verifiers() {
+	for _, a := range e.file.Agents {
+		bare := slices.DeleteFunc(slices.Clone(a.Verify), func(name string) bool { return len(e.file.Verifiers[name].RunIn) > 0 })
+		if len(bare) > 0 && !runsCommands(a) {
+			e.warn("verifiers", "run_in: [bwrap, …] for "+strings.Join(bare, " and "),
+				"agent %s may not run commands, but the verifier %s runs its code as you", a.Name, strings.Join(bare, " and "))
+		}
+	}
+}
+
+// runsCommands reports whether an agent may run any command by itself. A rule for some commands,
+// such as Bash(git diff:*), does not count.
+func runsCommands(a config.Agent) bool {
+	const shell, execute = "Bash", "execute"
+	if list := a.ToolList(); list != nil && !slices.Contains(*list, shell) {
+		return false
+	}
+	if no := a.Client.DisallowedTools; no != nil && slices.Contains(*no, shell) {
+		return false
+	}
+	return !slices.Contains(a.Permissions.Deny, execute)
 }
 
 // rereads checks that the files listed under the key reread exist.

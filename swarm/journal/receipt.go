@@ -57,11 +57,13 @@ type Receipt struct {
 	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // files written by the CLI's own tools
 	// Branch is the branch of the working tree in which the turn ran, and Base and Commit are its
 	// commits at the beginning and at the end of the turn. All are empty without a working tree.
-	Branch string  `yaml:"branch,omitempty" json:"branch,omitempty"`
-	Base   string  `yaml:"base,omitempty" json:"base,omitempty"`
-	Commit string  `yaml:"commit,omitempty" json:"commit,omitempty"`
-	Answer *Answer `yaml:"answer,omitempty" json:"answer,omitempty"`
-	Text   string  `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
+	Branch string `yaml:"branch,omitempty" json:"branch,omitempty"`
+	Base   string `yaml:"base,omitempty" json:"base,omitempty"`
+	Commit string `yaml:"commit,omitempty" json:"commit,omitempty"`
+	// Verification says what the agent's verifiers found out about Commit; nil without verifiers.
+	Verification *Verification `yaml:"verification,omitempty" json:"verification,omitempty"`
+	Answer       *Answer       `yaml:"answer,omitempty" json:"answer,omitempty"`
+	Text         string        `yaml:"text,omitempty" json:"text,omitempty"` // the last words of the turn
 }
 
 // An Attempt is one turn that was started for a message.

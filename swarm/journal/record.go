@@ -69,7 +69,9 @@ type Record struct {
 	CostUSD float64    `json:"cost_usd,omitempty"`
 	// CostUnknown has the same meaning as in [LedgerLine].
 	CostUnknown bool `json:"cost_unknown,omitempty"`
-	Counted     bool `json:"counted,omitempty"` // the turn counts as a failure of the message
+	// Verification is set if the turn ended well and a verifier was red, so the message waits again.
+	Verification *Verification `json:"verification,omitempty"`
+	Counted      bool          `json:"counted,omitempty"` // the turn counts as a failure of the message
 	// Crash describes how the client ended if it exited on its own before the end of the
 	// turn.
 	Crash string `json:"crash,omitempty"`

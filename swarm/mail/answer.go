@@ -42,6 +42,11 @@ func (in *Inbox) owed(m *dropbox.Message, r *journal.Receipt, sent []journal.Sen
 	case silent:
 		ans.Body = "(done, without a word)\n"
 	}
+	if r.Verification != nil && r.Verification.Word == journal.WorkFailed {
+		ans.Body = r.Verification.Line() + "\n\n" + ans.Body
+	} else if r.Verification != nil {
+		ans.Body = strings.TrimRight(ans.Body, "\n") + "\n\n" + r.Verification.Line() + "\n"
+	}
 	if len(r.Denied) > 0 {
 		ans.Body = strings.TrimRight(ans.Body, "\n") + "\n\nNot permitted in this turn:\n- " + strings.Join(r.Denied, "\n- ") + "\n"
 	}

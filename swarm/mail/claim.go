@@ -7,6 +7,7 @@ import (
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/policy"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 )
 
 // Claim claims a message in new/. It returns nil if the message no longer exists there or
@@ -49,7 +50,27 @@ func (in *Inbox) Refuse(j *Job) (bool, error) {
 		j.CutOff = c.Created // its records have been rotated out; no attempt began before this time
 	}
 	j.Proven = in.Proves(c.Message)
-	return false, nil
+	return false, in.recallRed(j)
+}
+
+// recallRed finds out why the work of the last attempt that ended well was not accepted. An
+// attempt that was not accepted was not cut off.
+func (in *Inbox) recallRed(j *Job) error {
+	for n := j.Claim.Begun - 1; n > 0 && n > j.Claim.Begun-1-maxBegun; n-- {
+		tries, err := journal.TriesOf(in.Home, j.Claim.ID, n)
+		if err != nil {
+			return err
+		}
+		if len(tries) == 0 || tries[len(tries)-1].Verification == nil {
+			continue
+		}
+		j.Red = tries[len(tries)-1].Verification
+		if n == j.Claim.Begun-1 {
+			j.CutOff = time.Time{}
+		}
+		return nil
+	}
+	return nil
 }
 
 // skip sets aside a message that must not start a turn or enter a prompt, and reports

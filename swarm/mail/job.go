@@ -20,14 +20,16 @@ type Job struct {
 	Claim *dropbox.Claim
 	Notes []*dropbox.Claim
 	// Steered are the messages that were delivered to the turn while it ran.
-	Steered []Steered
-	Via     string
-	Proven  bool
-	CutOff  time.Time       // when the last earlier attempt was interrupted, or zero
-	Rec     *journal.Record // the attempt that is running or that ran last
-	Commit  string          // the commit of the turn's branch at its end; "" without a working tree
-	Began   time.Time
-	told    bool // the agent's log already names the message
+	Steered      []Steered
+	Via          string
+	Proven       bool
+	CutOff       time.Time             // when the last earlier attempt was interrupted, or zero
+	Rec          *journal.Record       // the attempt that is running or that ran last
+	Commit       string                // the commit of the turn's branch at its end; "" without a working tree
+	Verification *journal.Verification // what the verifiers found out; nil if none ran
+	Red          *journal.Verification // why the work of the last attempt was not accepted, or nil
+	Began        time.Time
+	told         bool // the agent's log already names the message
 	// Stranded is set if a claimed note could neither be added to the prompt nor put
 	// back. The agent must then check cur/ again.
 	Stranded bool

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
 	"github.com/claude-swarm/claude-swarm/window"
 )
 
@@ -26,8 +27,9 @@ type Prompt struct {
 	Advice   string       // a line from the daemon; "" means no line
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
-	Tools    bool      // the client has the tools of the dead-drop MCP server
-	CutOff   time.Time // when an earlier attempt at the message was interrupted, or zero
+	Tools    bool                  // the client has the tools of the dead-drop MCP server
+	Red      *journal.Verification // why the work of the last attempt was not accepted; nil if it was not judged
+	CutOff   time.Time             // when an earlier attempt at the message was interrupted, or zero
 }
 
 // A promptMail is a message with the results of the daemon's checks.
@@ -81,6 +83,10 @@ func (p Prompt) text(mark func() string) string {
 		head += fmt.Sprintf("\nThis was begun before and cut off at %s. Look at what is already done.", stamp(p.CutOff))
 	}
 	parts = append(parts, head, fenced(p.Message.Body, mark))
+	if p.Red != nil {
+		add("You finished this before, but your commit was not accepted: %s\nFind out why, repair it, and commit. Do not change a test only to make it pass. These are the last lines that the verifier printed:", p.Red.Line())
+		parts = append(parts, fenced([]byte(strings.Join(p.Red.Output, "\n")), mark))
+	}
 	add("Do this one task. Other mail comes in later turns. Send one summary when done.")
 	return strings.Join(parts, "\n\n") + "\n"
 }
@@ -144,6 +150,7 @@ func randomMark() string { return strings.ToLower(rand.Text()[:16]) }
 // Prompt returns the part of a turn's prompt that comes from its mail.
 func (in *Inbox) Prompt(j *Job) Prompt {
 	p := Prompt{
+		Red:   j.Red,
 		Agent: in.Name, Names: in.Names(), CutOff: j.CutOff,
 		Message: promptMail{Message: j.Claim.Message, Proven: j.Proven, Via: j.Via},
 	}

@@ -185,7 +185,7 @@ func (in *Inbox) receipt(j *Job, out runner.Outcome) (*journal.Receipt, error) {
 		ID: m.ID, Turn: j.Rec.Turn, Agent: in.Name, Backend: backend, Client: journal.ClientName(backend, out.Version), Model: out.Model, Session: out.Session, SessionUSD: sessionUSD(j.Rec, out),
 		ReservedUSD: j.Rec.ReservedUSD, Via: j.Via, Proven: j.Proven, Outcome: journal.OutcomeOf(out), Ended: out.Ended.UTC(),
 		Context: journal.Context{Tokens: out.ContextTokens, Limit: out.ContextLimit}, Tokens: journal.TallyOf(out), CostUnknown: out.CostUnknown, Billing: out.Billing, ToolCalls: out.ToolCalls, Compactions: out.Compactions, Files: out.Files,
-		Branch: j.Rec.Branch, Base: j.Rec.Base, Commit: j.Commit, Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: screen.Truncate(out.Text, 4096),
+		Branch: j.Rec.Branch, Base: j.Rec.Base, Commit: j.Commit, Verification: j.Verification.Filed(), Notes: j.Rec.Notes, Steered: j.steeredDone(out), Text: screen.Truncate(out.Text, 4096),
 	}
 	old, err := journal.Records(in.Home, m.ID, j.Claim.Begun)
 	if err != nil {

@@ -38,21 +38,22 @@ var catalogue = map[string]row{
 	"unpaused":  {word: journal.Unpaused},
 
 	// About mail, work, files and settings. Only the lead's mail tells these.
-	"aside":      {severity: journal.Warning},
-	"damaged":    {severity: journal.Error, atOnce: true},
-	"gone":       {severity: journal.Warning},
-	"halted":     {severity: journal.Warning},
-	"litter":     {severity: journal.Warning},
-	"quiet":      {severity: journal.Warning, atOnce: true}, // the alert at the end of the quiet hours
-	"refused":    {severity: journal.Warning},
-	"rights":     {severity: journal.Warning},
-	"stray":      {severity: journal.Warning},
-	"tree":       {severity: journal.Warning},
-	"incomplete": {severity: journal.Warning},
-	"unbooked":   {severity: journal.Warning},
-	"unclaimed":  {severity: journal.Warning, void: claimed},
-	"vanished":   {severity: journal.Error},
-	"webhook":    {severity: journal.Warning},
+	"aside":     {severity: journal.Warning},
+	"damaged":   {severity: journal.Error, atOnce: true},
+	"gone":      {severity: journal.Warning},
+	"halted":    {severity: journal.Warning},
+	"litter":    {severity: journal.Warning},
+	"partial":   {severity: journal.Warning},
+	"quiet":     {severity: journal.Warning, atOnce: true}, // the alert at the end of the quiet hours
+	"red":       {severity: journal.Warning},
+	"refused":   {severity: journal.Warning},
+	"rights":    {severity: journal.Warning},
+	"stray":     {severity: journal.Warning},
+	"tree":      {severity: journal.Warning},
+	"unbooked":  {severity: journal.Warning},
+	"unclaimed": {severity: journal.Warning, void: claimed},
+	"vanished":  {severity: journal.Error},
+	"webhook":   {severity: journal.Warning},
 
 	// About one message or turn. These have the names of the events' kinds, and a notice that
 	// names its word may come with them.

@@ -61,6 +61,7 @@ func samples() []Fact {
 		Stuck{Agent: "coder", Task: "Paint the door", Why: "Retried cmake 4 times", Escalation: "e1", Message: m.ID},
 		TooManyTurns{Agent: "coder", Why: "it began 120 turns", Since: at, Message: m.ID, From: dropbox.Lead, Title: "Paint the door"},
 		TreeStays{Agent: "coder", Dir: ".worktrees/agent-task-a", Branch: "task/a", Why: "changes are not committed: a.go"},
+		NotAccepted{Agent: "coder", Turn: rec.Turn, Title: "Build", Message: m.ID, Branch: "task/a", Why: "Failed: test: red, exit status 1.", Tries: 3},
 		Unanswered{Agent: "coder", Question: asked, Of: "lead"},
 		Unanswered{Agent: "coder", Question: late, Of: "lead"},
 		Unbooked{Agent: "coder", Turn: rec.Turn},

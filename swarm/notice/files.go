@@ -219,9 +219,26 @@ type Incomplete struct {
 
 func (f Incomplete) told() told {
 	return told{
-		Event:   journal.Event{Key: "incomplete:" + f.Commit, Agent: f.Agent},
+		Event:   journal.Event{Key: "partial:" + f.Commit, Agent: f.Agent},
 		subject: "incomplete work kept: " + f.Branch,
 		body: fmt.Sprintf("The message %q was given up. The work that %s had not committed is the commit %.12s [INCOMPLETE] on the branch %s.\n\nTo see the branch: git diff %.12s %s\nTo continue there: claude-swarm dead retry %s\n",
 			f.Title, f.Agent, f.Commit, f.Branch, f.Base, f.Branch, f.Message),
+	}
+}
+
+// NotAccepted: a verifier is red although the agent had several tries, so the message is filed as
+// failed.
+type NotAccepted struct {
+	Agent, Turn, Message, Title, Branch string
+	Why                                 string // a line of [journal.Verification]
+	Tries                               int
+}
+
+func (f NotAccepted) told() told {
+	return told{
+		Event:   journal.Event{Key: "red:" + f.Turn, Agent: f.Agent},
+		subject: "not accepted: " + f.Title,
+		body: fmt.Sprintf("%s had %s at %s, %q. %s\n\nThe branch is %s. To see the work: git log -p HEAD..%s\n",
+			f.Agent, screen.Several(f.Tries, "try", "tries"), f.Message, f.Title, f.Why, f.Branch, f.Branch),
 	}
 }
