@@ -53,6 +53,7 @@ type agent struct {
 	hidden      *turn.Secrets
 	settler     settler
 	supervision supervision
+	drift       treeDrift
 	budget      agentBudget
 }
 

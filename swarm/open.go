@@ -243,8 +243,12 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		name: spec.Name, supervisor: s.supervisor, whispers: s.whispers, stuck: s.stuckHolds, holds: s.holds, mail: s.mail,
 		plan: s.Plan, hidden: a.hidden, wake: a.wakeup.wake, log: a.log,
 	}
+	a.drift = treeDrift{
+		name: spec.Name, ledger: s.ledger, writes: &s.writes, plan: s.Plan, skip: []string{s.home.Dir(), s.store.Dir()}, log: a.log,
+	}
 	a.settler = settler{
-		name: spec.Name, control: &a.control, inbox: a.inbox, view: &a.turns.View, holds: s.holds, notices: s.notices,
+		writes: &s.writes,
+		name:   spec.Name, control: &a.control, inbox: a.inbox, view: &a.turns.View, holds: s.holds, notices: s.notices,
 		accounts: s.accounts, limits: a.limits, breaker: a.breaker, restart: s.restart, feed: s.feed, log: a.log,
 	}
 	var known turn.Picture

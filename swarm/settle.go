@@ -90,6 +90,7 @@ type settler struct {
 	breaker  *breaker
 	restart  RestartPolicy
 	feed     *feed
+	writes   *fileWrites
 	log      *slog.Logger
 }
 
@@ -207,6 +208,7 @@ func (t *settler) done(j *mail.Job, out runner.Outcome) error {
 		return err
 	}
 	t.control.comesTo(dropbox.Done)
+	t.writes.add(t.name, r.Ended, r.Files)
 	if r.Outcome == journal.OutcomeRefused {
 		t.view.Refused(r.Ended)
 	}

@@ -71,6 +71,7 @@ type Swarm struct {
 	budget      swarmBudget
 	slots       *slots
 	starts      starts
+	writes      fileWrites
 	turnDeps    *turn.Deps // the turns' dependencies
 	supervisor  *supervisor.Supervisor
 	stuckHolds  *stuckHolds

@@ -91,6 +91,10 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	defer a.turns.View.End()
 	defer a.inbox.AgentLog.Close()
 
+	drift := ""
+	if record.Tree == "" { // only this agent works in a working tree
+		drift = a.drift.text(ctx, settings, time.Now())
+	}
 	reserved.Note(&record)
 	defer endAfter(reserved.Time(), end)()
 	var unfiled error
@@ -102,7 +106,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Prompt: func(rec *journal.Record, r turn.Recall) string {
 			a.supervision.takeBack() // from a client that could not be used
 			heard = a.supervision.hear(rec)
-			return a.promptFor(j, rec, settings, r, advice, heard.Head())
+			return a.promptFor(j, rec, settings, r, advice, drift, heard.Head())
 		},
 		Started:  func() { a.inbox.Started(j) },
 		Prompted: prompted,
@@ -159,10 +163,10 @@ func (a *agent) withoutTree(j *mail.Job, err error) error {
 }
 
 // promptFor builds the prompt of a turn.
-func (a *agent) promptFor(j *mail.Job, rec *journal.Record, s turn.Settings, r turn.Recall, advice string, whispers []string) string {
+func (a *agent) promptFor(j *mail.Job, rec *journal.Record, s turn.Settings, r turn.Recall, advice, drift string, whispers []string) string {
 	p := a.inbox.Prompt(j)
 	p.Whispers, p.Tree = whispers, a.tree.line(rec, s.Client.Dir)
-	p.Prior, p.Reread, p.Advice, p.Tools = r.Prior, a.spec().Reread, advice, s.Tools
+	p.Prior, p.Reread, p.Advice, p.Drift, p.Tools = r.Prior, a.spec().Reread, advice, drift, s.Tools
 	if path := handoff(a.files.store, a.name); r.Successor && path != "" {
 		p.Reread = append(slices.Clone(p.Reread), path)
 	}

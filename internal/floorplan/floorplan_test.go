@@ -39,7 +39,7 @@ var floors = map[string][]string{
 	"swarm/verify":          {"internal/discovery", "internal/durable", "internal/git", "swarm/runner"},
 	"swarm/whisper":         {"streamjson", "internal/durable", "swarm/journal", "swarm/runner"},
 	"swarm/hold":            {"dropbox", "swarm/budget", "swarm/journal", "internal/hours", "internal/screen"},
-	"swarm":                 {"swarm/verify", "swarm/worktree", "dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/hours", "internal/permission", "internal/screen", "swarm/hold", "swarm/notice"},
+	"swarm":                 {"swarm/verify", "swarm/worktree", "dropbox", "dropbox/topic", "streamjson", "swarm/budget", "swarm/journal", "swarm/mail", "swarm/runner", "swarm/turn", "swarm/supervisor", "swarm/whisper", "internal/durable", "internal/git", "internal/hours", "internal/permission", "internal/screen", "swarm/hold", "swarm/notice"},
 	"ircbridge/irc":         {},
 	"internal/config":       {"dropbox", "dropbox/topic", "internal/durable", "internal/discovery", "internal/webhook", "swarm", "swarm/budget", "swarm/journal", "swarm/supervisor", "swarm/turn", "swarm/verify", "internal/hours", "internal/permission", "swarm/runner", "swarm/runner/backends"},
 	"internal/rights":       {},

@@ -25,6 +25,7 @@ type Prompt struct {
 	Whispers []string     // whispers from the supervisor, one line each
 	Tree     string       // where the agent works, if it has a working tree; "" means no line
 	Advice   string       // a line from the daemon; "" means no line
+	Drift    string       // how the agent's folder has changed since its last turn, see [Drift.Text]; or ""
 	Notes    []promptMail // the notes in this prompt
 	Message  promptMail
 	Tools    bool                  // the client has the tools of the dead-drop MCP server
@@ -65,6 +66,9 @@ func (p Prompt) text(mark func() string) string {
 	}
 	if p.Advice != "" {
 		add("%s", p.Advice)
+	}
+	if p.Drift != "" {
+		add("%s", p.Drift)
 	}
 	for _, n := range p.Notes {
 		add("For your information, no answer needed:")
