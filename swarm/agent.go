@@ -36,6 +36,7 @@ type agent struct {
 	admission *admission
 	limits    *usageLimits
 	slots     *slots
+	tasks     *tasks
 	starts    *starts
 	client    clientSettings
 	tree      agentTree
@@ -55,6 +56,7 @@ type agent struct {
 	supervision supervision
 	drift       treeDrift
 	budget      agentBudget
+	waits       waits
 }
 
 // The context of a turn is cancelled with one of these causes to end the turn early.

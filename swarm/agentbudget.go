@@ -38,17 +38,16 @@ type agentBudget struct {
 	plan    func() Plan
 	name    string
 	inbox   *mail.Inbox
-	wake    func()    // wakes the agents, because a blocked turn may now be able to start
-	version uint64    // the book's version when messages were parked; see [budget.Book.Version]
-	first   hold.Held // how to show the agent when only parked messages are left
+	wake    func() // wakes the agents, because a blocked turn may now be able to start
+	version uint64 // the book's version at the last call of changed; see [budget.Book.Version]
 }
 
-// unpark returns the parked messages to the queue if the budget has changed.
-func (ab *agentBudget) unpark() {
-	if v := ab.book.Version(); v != ab.version {
-		ab.version, ab.first = v, hold.Held{}
-		ab.inbox.Queue.Unpark()
-	}
+// changed reports whether the budget has changed since the last call.
+func (ab *agentBudget) changed() bool {
+	v := ab.book.Version()
+	changed := v != ab.version
+	ab.version = v
+	return changed
 }
 
 // reserve reserves part of the budget for the turn of a message. The turn already has a
@@ -104,15 +103,6 @@ func lostLine(rec *journal.Record) journal.LedgerLine {
 	line.At, line.Seconds = rec.Begun, 0
 	line.Outcome, line.Reason, line.CostUnknown = string(runner.NoResult), "its message is gone", true
 	return line
-}
-
-// park leaves a message in new/ until the budget changes. The agent handles mail for other
-// tasks first.
-func (ab *agentBudget) park(e dropbox.Entry, h hold.Held) {
-	ab.inbox.Queue.Park(e)
-	if ab.first.Why == "" {
-		ab.first = h
-	}
 }
 
 // giveUp gives up a message whose task a person has stopped.

@@ -590,6 +590,19 @@ func TestAnAttachedSessionIsHeld(t *testing.T) {
 	if err := p.store.Unhalt(); err != nil {
 		t.Fatal(err)
 	}
+	state(`{"v":1,"agents":{"ada":{"drain":{"by":"lead","since":"2026-11-21T12:00:00Z"}}}}`)
+	held("ada is draining (by lead); claude-swarm undrain ada")
+	if err := journal.AppendLedger(p.home, journal.LedgerLine{Turn: "begunbegun-1", Agent: "bob", Message: "begunbegun", Trace: "begunbegun"}); err != nil {
+		t.Fatal(err)
+	}
+	p.deliver(&dropbox.Message{Type: dropbox.Task, Trace: "begunbegun", Body: []byte("of a begun task\n")})
+	if r := p.stop(false, ""); !strings.Contains(r.Prompt, "of a begun task") {
+		t.Errorf("during a drain: %+v", r)
+	}
+	if r := p.stop(true, "done"); r.Prompt != "" || !strings.Contains(r.Notice, "ada is draining") {
+		t.Errorf("after the begun task: %+v", r)
+	}
+	state(`{"v":1,"agents":{}}`)
 	if r := p.stop(false, ""); !strings.Contains(r.Prompt, "a task") {
 		t.Errorf("after the pause: %+v", r)
 	}

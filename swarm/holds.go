@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -22,10 +23,11 @@ type admission struct {
 	budget   hold.Budget
 	counts   *journal.TurnCounts
 	agent    hold.List // asked before the agent looks for mail, and again before a turn begins
+	waits    hold.List // those of the message that also keep an urgent message from a running turn
 	message  hold.List // asked about the message that is next
 }
 
-func newAdmission(home journal.Home, records *journal.Holds, counts *journal.TurnCounts, halted *hold.Halted, budget hold.Budget, accounts accounts, plan func() Plan) *admission {
+func newAdmission(home journal.Home, records *journal.Holds, counts *journal.TurnCounts, halted *hold.Halted, waits hold.List, budget hold.Budget, accounts accounts, plan func() Plan) *admission {
 	return &admission{
 		records: records, accounts: accounts, plan: plan, budget: budget, counts: counts,
 		agent: hold.List{
@@ -37,10 +39,11 @@ func newAdmission(home journal.Home, records *journal.Holds, counts *journal.Tur
 			hold.Backoff{},
 			halted,
 		},
-		message: hold.List{
+		waits: waits,
+		message: append(slices.Clone(waits),
 			budget,
 			hold.Turns{Counts: counts, PerHour: func() int { return plan().TurnsPerHour }},
-		},
+		),
 	}
 }
 

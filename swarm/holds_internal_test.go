@@ -51,7 +51,9 @@ func TestTheOrderOfHolds(t *testing.T) {
 	counts := new(journal.TurnCounts)
 	counts.Count("coder", now, false)
 	atCap := hold.Budget{Book: book, Text: func(b *budget.Block) string { return capText(func(id string) string { return id }, b) }}
-	lists := newAdmission(home, holds, counts, hold.NewHalted(store), atCap, accounts{}, func() Plan { return Plan{TurnsPerHour: 1} })
+	begun := false
+	waits := hold.List{hold.Draining{Begun: func(string, *dropbox.Message) bool { return begun }}}
+	lists := newAdmission(home, holds, counts, hold.NewHalted(store), waits, atCap, accounts{}, func() Plan { return Plan{TurnsPerHour: 1} })
 
 	out := runner.Outcome{End: runner.Limited, Reason: "no credit", Ended: now}
 	if _, err := holds.Park("account", journal.LimitFrom("coder", out, time.Second, now), now); err != nil {
@@ -62,7 +64,7 @@ func TestTheOrderOfHolds(t *testing.T) {
 	}
 	q := hold.Query{
 		Agent: "coder", Now: now, Attached: true, Account: func() string { return "account" }, Hours: hours.Hours{Week: week, Zone: time.UTC},
-		Record:  journal.Hold{Stopped: &journal.Stop{}, Paused: &journal.Pause{}, Until: now.Add(time.Minute)},
+		Record:  journal.Hold{Stopped: &journal.Stop{}, Paused: &journal.Pause{}, Until: now.Add(time.Minute), Drain: &journal.Drain{}},
 		Message: &dropbox.Message{ID: "m2"},
 	}
 	ends := func(err error) {
@@ -87,6 +89,7 @@ func TestTheOrderOfHolds(t *testing.T) {
 			q.Now = now.Add(time.Second)
 		}},
 		{lists.agent, "", func() {}},
+		{lists.message, hold.KindDraining, func() { begun = true }},
 		{lists.message, hold.KindBudget, func() { book.SetRules(budget.Rules{}) }},
 		{lists.message, hold.KindTurns, func() { q.ByLead = true }},
 		{lists.message, "", func() {}},

@@ -89,8 +89,11 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 		a.turns.Close(kill, "the agent is held")
 		return wait
 	}
-	if err := a.settleLeft(kill); err != nil {
-		return a.diskTrouble(stop, "continue with the messages in cur/", err)
+	if left := a.unsettled; left {
+		if err := a.settleLeft(kill); err != nil {
+			return a.diskTrouble(stop, "continue with the messages in cur/", err)
+		}
+		a.tasks.moved()
 	}
 	if o := a.holds.Of(a.name).Order; o != nil {
 		return a.obey(stop, kill, o)
@@ -98,10 +101,13 @@ func (a *agent) step(stop, kill context.Context) time.Duration {
 	if err := a.inbox.Queue.Refresh(a.list); err != nil {
 		return a.diskTrouble(stop, "list the mailbox", err)
 	}
-	a.budget.unpark()
+	a.unpark()
 	e, ok := a.next(time.Now())
 	if !ok {
 		return a.rested()
+	}
+	if head, h, held := a.stillWaits(e); held {
+		return a.keep(stop, e, head, h)
 	}
 	m, err := a.inbox.Box.Read(e)
 	if err == nil {
@@ -193,9 +199,14 @@ func (a *agent) rest(ctx context.Context, d time.Duration) {
 
 // heldMessage returns what keeps the agent from beginning the turn of a message.
 func (a *agent) heldMessage(m *dropbox.Message, now time.Time) (hold.Held, bool) {
+	return a.admission.message.First(a.queryFor(m, now))
+}
+
+// queryFor returns the query about the turn of a message.
+func (a *agent) queryFor(m *dropbox.Message, now time.Time) hold.Query {
 	q := a.admission.queryOf(a.spec(), now)
 	q.Message, q.ByLead = m, a.inbox.ByLead(m)
-	return a.admission.message.First(q)
+	return q
 }
 
 // keep leaves a held message in new/, or gives it up if a person has stopped its task. It
@@ -216,7 +227,7 @@ func (a *agent) keep(ctx context.Context, e dropbox.Entry, m *dropbox.Message, h
 		a.budget.ask(b)
 	}
 	if h.OneMessage {
-		a.budget.park(e, h)
+		a.park(e, m, h)
 		return 0 // mail that belongs to other tasks may get a turn
 	}
 	a.turns.ClientWaits()
@@ -227,7 +238,11 @@ func (a *agent) keep(ctx context.Context, e dropbox.Entry, m *dropbox.Message, h
 // before the next check.
 func (a *agent) rested() time.Duration {
 	a.turns.ClientWaits()
-	if first := a.budget.first; a.inbox.Queue.HasParked() {
+	first, held := a.waits.first, a.inbox.Queue.HasParked()
+	if d := a.holds.Of(a.name).Drain; d != nil && !held {
+		first, held = hold.Drains(a.name, d), true
+	}
+	if held {
 		a.showHeld(first)
 		a.beats.worked()
 		return a.untilHours(time.Now())

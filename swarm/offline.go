@@ -68,6 +68,10 @@ func Offline(home journal.Home, store *dropbox.Store, p Plan, project string, no
 		case hold.KindPaused: // what a person has to do first is to start the daemon
 			a.State, a.Paused, a.Since, a.Why = Paused, true, &held.Since, held.Why
 		}
+		if d := paused.Of(spec.Name).Drain; d != nil {
+			a.Drain = &DrainStatus{By: d.By, Since: d.Since.UTC()}
+			a.Why = both(a.Why, d.Reason("draining"))
+		}
 		if err := countBox(store, &a); err != nil {
 			return st, err
 		}

@@ -62,7 +62,9 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.accounts = accounts{backends: o.Backends, environ: o.Environ, plan: s.Plan}
 	atCap := hold.Budget{Book: s.book, Text: func(b *budget.Block) string { return capText(s.mail.Called, b) }}
-	s.admission = newAdmission(home, s.holds, &s.counts, s.halted, atCap, s.accounts, s.Plan)
+	s.tasks = &tasks{book: s.book, store: o.Store, turnsAt: s.turnsAt, members: s.members}
+	waits := hold.List{hold.Draining{Begun: s.tasks.begun}}
+	s.admission = newAdmission(home, s.holds, &s.counts, s.halted, waits, atCap, s.accounts, s.Plan)
 	s.notices = &notice.Teller{
 		Home: home, Store: o.Store, Events: home.Events(), Log: o.Log, Announcer: notice.NewAnnouncing(o.Announcer),
 		Hide:    func(text string) string { return s.mail.Secrets.Redactor().Text(text) },
@@ -142,7 +144,7 @@ func (s *Swarm) openOrders(p Plan) {
 	}}
 	s.Orders = &Orders{
 		member: s.member, stopping: s.stopping, store: s.store, holds: s.holds, counts: &s.counts, whispers: s.whispers,
-		mail: s.mail, notices: s.notices, limits: s.limits, stuck: s.stuckHolds, answers: s.answers,
+		mail: s.mail, notices: s.notices, limits: s.limits, stuck: s.stuckHolds, answers: s.answers, tasks: s.tasks,
 	}
 	s.escalations.orders, s.escalations.holding, s.escalations.supervisor = s.Orders, s.stuckHolds, s.supervisor
 }
@@ -213,7 +215,7 @@ func (s *Swarm) newMember(spec Spec, p journal.LogPolicy) (*member, error) {
 		name: spec.Name, wakeup: newWakeup(), log: s.log.With(keyAgent, spec.Name), hidden: turn.NewSecrets(s.mail.Secrets),
 		files: projectFiles{home: s.home, folder: s.folder, store: s.store, lost: s.lost},
 		holds: s.holds, ledger: s.ledger, notices: s.notices, admission: s.admission, limits: s.limits, restart: s.restart,
-		strays: s.strays, slots: s.slots, starts: &s.starts, feed: s.feed,
+		strays: s.strays, slots: s.slots, starts: &s.starts, feed: s.feed, tasks: s.tasks,
 		breaker: &breaker{name: spec.Name, holds: s.holds, notices: s.notices, mail: s.mail},
 	}
 	a.control.spec = spec

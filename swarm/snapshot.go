@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/claude-swarm/claude-swarm/dropbox"
@@ -67,6 +68,12 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			members = append(members, m)
 		}
 	}
+	var open []openMessage
+	if slices.ContainsFunc(members, func(m *member) bool { return s.holds.Of(m.name).Drain != nil }) {
+		var err error
+		open, err = s.tasks.open()
+		uncounted = cmp.Or(uncounted, err)
+	}
 	st.Budget = s.book.Report(specNames(s.Plan().Agents))
 	for _, m := range members {
 		a := m.view.status(m.turns.View.Picture())
@@ -113,6 +120,9 @@ func (s *Swarm) Status(names ...string) (Status, error) {
 			if a.Waiting.Total() > 0 {
 				a.State = Queued
 			}
+		}
+		if d := s.holds.Of(m.name).Drain; d != nil {
+			showDrain(&a, d, open)
 		}
 		if a.Warm != nil {
 			a.Warm.Measure()

@@ -182,6 +182,8 @@ type AgentStatus struct {
 	// Overtime is the time until which a person's order lets the agent work outside its
 	// hours; null if there is no such order.
 	Overtime *time.Time `json:"overtime"`
+	// Drain is the drain that keeps the agent from beginning tasks; null without a drain.
+	Drain *DrainStatus `json:"drain"`
 
 	Running        bool     `json:"running"`         // a turn is running
 	UrgentWaits    bool     `json:"urgent_waits"`    // the client of the running turn reads no mail during a turn
@@ -201,6 +203,15 @@ type LimitStatus struct {
 	Account string    `json:"account"` // the same for all agents of the account, and not secret
 	Until   time.Time `json:"until"`   // time of this agent's next attempt
 	Hint    string    `json:"hint"`    // what a person can do about the limit; "" if there is nothing to do
+}
+
+// DrainStatus is a drain: the agent finishes the tasks that have begun, and begins no other.
+type DrainStatus struct {
+	By    string    `json:"by"`    // who ordered it
+	Since time.Time `json:"since"` // when it was ordered
+	// Tasks are the ids of the begun tasks that may still need a turn of the agent. Without
+	// such tasks the agent is drained. Tasks is null if no daemon is running.
+	Tasks []string `json:"tasks"`
 }
 
 // OffStatus says when an agent's hours begin again.

@@ -57,6 +57,7 @@ type Orders struct {
 	notices  *notice.Teller
 	limits   *usageLimits
 	stuck    *stuckHolds
+	tasks    *tasks
 	answers  wakeup // wakes the goroutine that handles people's answers
 }
 
@@ -96,7 +97,7 @@ func (or *Orders) StartAgent(agent, by string) error {
 		or.mail.Note(or.notices.Add(notice.Unpaused{Agent: agent, Since: was.Since, Why: "started by " + by, By: by}))
 	}
 	return or.steer(agent, func(st *journal.Hold) {
-		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime, GiveUp: st.GiveUp}
+		fresh := journal.Hold{Paused: st.Paused, Order: st.Order, Word: st.Word, Overtime: st.Overtime, GiveUp: st.GiveUp, Drain: st.Drain}
 		or.word(agent, by, &fresh)
 		if fresh.Paused != nil && fresh.Paused.Turns {
 			fresh.Paused = nil

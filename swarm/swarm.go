@@ -67,6 +67,7 @@ type Swarm struct {
 	// Which turns may begin, and how they run.
 	accounts    accounts
 	admission   *admission
+	tasks       *tasks
 	limits      *usageLimits
 	budget      swarmBudget
 	slots       *slots

@@ -98,6 +98,7 @@ func (s *Swarm) sweep(ctx context.Context, w *dropbox.Watcher, ground *ground) {
 		work.followUp(time.Now())
 		s.budget.settleOver()
 		s.stuckHolds.settleFreed()
+		s.tasks.moved() // people, and the hooks of attached sessions, move mail too
 		s.wakeAgents()
 	}
 }

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +42,7 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Messa
 		return s, nil
 	}
 	tree, err := t.trees.Make(ctx, worktree.Request{
-		Agent: t.name, Task: taskOf(asked.Mode, m), Message: m.ID, Cwd: s.Client.Dir, Settings: asked,
+		Agent: t.name, Task: treeTask(asked.Mode, m), Message: m.ID, Cwd: s.Client.Dir, Settings: asked,
 	})
 	if err != nil {
 		return s, err
@@ -55,13 +54,13 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Messa
 	return t.in(rec, s), nil
 }
 
-// taskOf returns the task for which a turn on a message needs a tree; "" means the tree of all
+// treeTask returns the task for which a turn on a message needs a tree; "" means the tree of all
 // tasks.
-func taskOf(mode worktree.Mode, m *dropbox.Message) string {
+func treeTask(mode worktree.Mode, m *dropbox.Message) string {
 	if mode == worktree.PerAgent {
 		return ""
 	}
-	return cmp.Or(m.Trace, m.ID)
+	return taskOf(m)
 }
 
 // in returns the settings of a turn in the working tree that its record names.

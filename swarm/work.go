@@ -53,6 +53,7 @@ func (a *agent) work(stop, kill context.Context, reserved *budget.Reservation) t
 	}
 	a.unsettled = j.Stranded
 	a.inbox.Settled()
+	a.tasks.moved()
 	if m := j.Claim.Message; m != nil {
 		a.budget.warn(hold.TurnOn(a.name, m))
 	}
@@ -86,6 +87,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 	if settings, err = a.tree.enter(ctx, settings, m, &record); err != nil {
 		return a.withoutTree(j, err)
 	}
+	a.tasks.moved() // other messages of the task may go on during a drain
 	a.turns.View.Begin(&turn.MessageStatus{ID: m.ID, From: m.From, Subject: mail.Describe(m), Since: j.Began, Folder: record.Tree, Branch: record.Branch}, mail.Describe(m))
 	a.show(Working, "", "")
 	defer a.turns.View.End()
@@ -202,8 +204,15 @@ func (a *agent) steering(j *mail.Job, heard *whisper.Turn) *runner.Steering {
 		}
 		return a.admission.mayTurn(a.name, a.inbox.ByLead(m), time.Now())
 	}
+	park := func(e dropbox.Entry, m *dropbox.Message) bool {
+		h, held := a.admission.waits.First(a.queryFor(m, time.Now()))
+		if held {
+			a.park(e, m, h)
+		}
+		return held
+	}
 	return &runner.Steering{Wake: a.wakeup, Next: func() (runner.Steer, bool) {
-		if s, ok := a.inbox.NextUrgent(j, may); ok {
+		if s, ok := a.inbox.NextUrgent(j, may, park); ok {
 			a.beats.came()
 			return s, true
 		}

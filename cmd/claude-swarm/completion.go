@@ -271,7 +271,7 @@ func (f *finder) operand(verb string, n int) {
 		} else if n == 1 {
 			f.worked(f.first)
 		}
-	case "pause", "resume", "abort", "clear", "compact":
+	case "pause", "resume", "drain", "undrain", "abort", "clear", "compact":
 		f.agents()
 		if n == 0 {
 			f.offer(dropbox.All, "every agent")

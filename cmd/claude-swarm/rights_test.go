@@ -37,6 +37,8 @@ var orders = map[string][]string{
 	"reload":        {"reload", "reload --accept"},
 	"pause":         {"pause reviewer"},
 	"resume":        {"resume reviewer"},
+	"drain":         {"drain", "drain reviewer"},
+	"undrain":       {"undrain", "undrain reviewer"},
 	"attach":        {"attach --as reviewer"},
 	"init":          {"init --subscribe lead=task.*", "init --upgrade"},
 	"irc run":       {"irc run"},

@@ -62,7 +62,7 @@ func (p *post) sayHoldups(c *cli.Context, to ...string) {
 					return err
 				}
 				for _, a := range st.Agents {
-					if held := view.HoldupOf(a); held != nil && held.Lasting() {
+					if held := view.HoldupOf(a); held != nil && (held.Lasting() || a.Drain != nil) {
 						waits(holdupText(held), "next: "+screen.OneLine(held.Next))
 					}
 				}

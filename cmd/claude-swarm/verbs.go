@@ -21,6 +21,8 @@ func verbs() []verb {
 		{"logs", logsCommand},
 		{"pause", pauseCommand},
 		{"resume", resumeCommand},
+		{"drain", drainCommand},
+		{"undrain", undrainCommand},
 		{"abort", abortCommand},
 		{"compact", compactCommand},
 		{"clear", clearCommand},

@@ -69,3 +69,11 @@ func Matches(pattern, topic string) bool {
 		pattern, topic = morePattern, moreTopic
 	}
 }
+
+// BacklogOf returns the topic of the work that is waiting for an agent with a role.
+func BacklogOf(role string) string { return backlog + role }
+
+const backlog = "backlog."
+
+// IsBacklog reports whether a topic is that of a backlog.
+func IsBacklog(topic string) bool { return strings.HasPrefix(topic, backlog) }

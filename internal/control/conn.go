@@ -265,7 +265,7 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 	}
 	req.By = by
 	switch req.Type {
-	case reqStart, reqStop, reqPause, reqResume, reqAbort, reqInterrupt, reqCompact, reqClear:
+	case reqStart, reqStop, reqPause, reqResume, reqDrain, reqUndrain, reqAbort, reqInterrupt, reqCompact, reqClear:
 		if req.Agent == "" {
 			return nil, &Error{Code: CodeBadRequest, Message: req.Type + ": the agent is missing"}
 		}
@@ -287,6 +287,10 @@ func (c *conn) ask(ctx context.Context, req request) (any, error) {
 			return nil, d.LiftPause(req.Agent, req.By)
 		}
 		return nil, d.Resume(req.Agent, req.By)
+	case reqDrain:
+		return nil, d.Drain(req.Agent, req.By)
+	case reqUndrain:
+		return nil, d.Undrain(req.Agent, req.By)
 	case reqAbort:
 		return d.Abort(ctx, req.Agent, req.By, req.Why)
 	case reqInterrupt:

@@ -52,6 +52,8 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 		"Pause":    c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead", Why: "lunch", For: 90 * time.Minute}),
 		"Resume":   c.Resume(ctx, "coder", "lead"),
 		"Lift":     c.LiftPause(ctx, "coder", "lead"),
+		"Drain":    c.Drain(ctx, "coder", "lead"),
+		"Undrain":  c.Undrain(ctx, "reviewer", "lead"),
 		"Compact":  c.Compact(ctx, "coder", "lead"),
 		"Clear":    c.Clear(ctx, "coder", "coder"),
 		"Shutdown": c.Shutdown(ctx, "lead", true),
@@ -63,7 +65,7 @@ func TestVerbsReachTheDaemon(t *testing.T) {
 	got := d.notes()
 	for _, want := range []string{
 		"status reviewer", "reload by lead", "start coder by lead", "stop coder by lead now true", "stopped coder",
-		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "lift the pause of coder by lead", "compact coder by lead", "clear coder by coder", "shutdown by lead now true",
+		"pause coder by lead for 1h30m0s: lunch", "resume coder by lead", "lift the pause of coder by lead", "drain coder by lead", "undrain reviewer by lead", "compact coder by lead", "clear coder by coder", "shutdown by lead now true",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the daemon was not asked %q, only %q", want, got)
@@ -84,6 +86,9 @@ func TestErrorsKeepTheirType(t *testing.T) {
 	}
 	if _, err := c.Abort(t.Context(), "coder", "lead", "no answer"); !errors.Is(err, swarm.ErrNoTurn) {
 		t.Errorf("Abort = %v, want ErrNoTurn", err)
+	}
+	if err := c.Undrain(t.Context(), "coder", "lead"); !errors.Is(err, swarm.ErrNotDraining) {
+		t.Errorf("Undrain = %v, want ErrNotDraining", err)
 	}
 	if err := c.Compact(t.Context(), "reviewer", "lead"); !errors.Is(err, swarm.ErrCannotCompact) {
 		t.Errorf("Compact = %v, want ErrCannotCompact", err)
@@ -322,6 +327,8 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 		"pause":     func() error { return c.Pause(ctx, "reviewer", swarm.PauseOrder{By: "lead"}) },
 		"pause own": func() error { return c.Pause(ctx, "coder", swarm.PauseOrder{By: "lead"}) },
 		"resume":    func() error { return c.Resume(ctx, "reviewer", "") },
+		"drain":     func() error { return c.Drain(ctx, "reviewer", "lead") },
+		"undrain":   func() error { return c.Undrain(ctx, "reviewer", "") },
 		"abort": func() error {
 			if _, err := c.Abort(ctx, "coder", "lead", ""); !errors.Is(err, swarm.ErrNoTurn) {
 				return err
@@ -347,7 +354,7 @@ func TestAnOrderIsItsCallers(t *testing.T) {
 		code    string
 	}{
 		"a person":         {},
-		"a turn":           {who: journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1"}, refused: []string{"start", "stop", "pause", "resume", "raise", "reload", "shutdown"}, code: control.CodePerson},
+		"a turn":           {who: journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1"}, refused: []string{"start", "stop", "pause", "resume", "drain", "undrain", "raise", "reload", "shutdown"}, code: control.CodePerson},
 		"attached session": {who: journal.Caller{Agent: "coder", Turn: "k7f3q9m2xd-1", Attached: true}, refused: []string{"raise"}, code: control.CodePerson},
 		"nobody knows":     {err: errors.New("whoever asked has ended"), refused: slices.Sorted(maps.Keys(orders)), code: control.CodeUntraced},
 	} {

@@ -19,6 +19,7 @@ const (
 	CodeUnknownAgent = "unknown_agent" // Name and Near are set
 	CodeNoTurn       = "no_turn"       // the agent has no running turn
 	CodeNotPaused    = "not_paused"    // resume: the agent was not on hold
+	CodeNotDraining  = "not_draining"  // undrain: the agent was not draining
 	CodeBadConfig    = "bad_config"    // reload: the file has mistakes; the old configuration stays in force
 	CodeGrows        = "grows"         // reload: rights would grow while turns are running
 	CodeBadRequest   = "bad_request"   // not JSON, or a missing or wrong field
@@ -40,7 +41,7 @@ const (
 
 // An Error is an error from the daemon, as the client sees it. If it was made from one of
 // these errors in package swarm, it unwraps to that error: [swarm.UnknownAgentError],
-// [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrStopping], [swarm.ErrCannotCompact],
+// [swarm.ErrNoTurn], [swarm.ErrNotPaused], [swarm.ErrNotDraining], [swarm.ErrStopping], [swarm.ErrCannotCompact],
 // [swarm.StoppedError], [swarm.AttachedError], [swarm.PersonError]. It
 // can also unwrap to a [budget.UnknownScopeError].
 type Error struct {
@@ -72,6 +73,8 @@ func (e *Error) Unwrap() error {
 		return swarm.ErrNoTurn
 	case CodeNotPaused:
 		return swarm.ErrNotPaused
+	case CodeNotDraining:
+		return swarm.ErrNotDraining
 	case CodeStopping:
 		return swarm.ErrStopping
 	case CodeCannot:
@@ -111,6 +114,8 @@ func wireError(err error) *Error {
 		e.Code = CodeNoTurn
 	case errors.Is(err, swarm.ErrNotPaused):
 		e.Code = CodeNotPaused
+	case errors.Is(err, swarm.ErrNotDraining):
+		e.Code = CodeNotDraining
 	case errors.Is(err, swarm.ErrCannotCompact):
 		e.Code = CodeCannot
 	case errors.Is(err, swarm.ErrStopping):

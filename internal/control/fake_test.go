@@ -117,6 +117,19 @@ func (d *fakeDaemon) LiftPause(agent, by string) error {
 	return d.check(agent)
 }
 
+func (d *fakeDaemon) Drain(agent, by string) error {
+	d.note("drain %s by %s", agent, by)
+	return d.check(agent)
+}
+
+func (d *fakeDaemon) Undrain(agent, by string) error {
+	d.note("undrain %s by %s", agent, by)
+	if agent == "reviewer" {
+		return d.check(agent)
+	}
+	return fmt.Errorf("%s %w", agent, swarm.ErrNotDraining)
+}
+
 func (d *fakeDaemon) Abort(_ context.Context, agent, by, why string) (swarm.Cut, error) {
 	d.note("abort %s by %s: %s", agent, by, why)
 	return swarm.Cut{}, fmt.Errorf("%s: %w", agent, swarm.ErrNoTurn)

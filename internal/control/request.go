@@ -12,6 +12,8 @@ const (
 	reqStop      = "stop"      // agent, by, now; answered when the agent's turn has ended
 	reqPause     = "pause"     // agent, by, why, for, questions
 	reqResume    = "resume"    // agent, by
+	reqDrain     = "drain"     // agent, by
+	reqUndrain   = "undrain"   // agent, by
 	reqAbort     = "abort"     // agent, by, why; answered when the agent's turn has ended
 	reqInterrupt = "interrupt" // agent, by, message; answered when the agent's turn has ended
 	reqCompact   = "compact"   // agent, by; done before the agent's next message

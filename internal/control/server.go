@@ -24,6 +24,8 @@ type Daemon interface {
 	Pause(agent string, o swarm.PauseOrder) error
 	Resume(agent, by string) error
 	LiftPause(agent, by string) error
+	Drain(agent, by string) error
+	Undrain(agent, by string) error
 	Abort(ctx context.Context, agent, by, why string) (swarm.Cut, error)
 	Interrupt(ctx context.Context, agent, by, urgent string) (swarm.Cut, error)
 	Compact(agent, by string) error

@@ -54,6 +54,16 @@ func (c *Client) LiftPause(ctx context.Context, agent, by string) error {
 	return c.call(ctx, request{Type: reqResume, Agent: agent, By: by, PauseOnly: true}, nil)
 }
 
+// Drain lets an agent finish the tasks that have begun, and keeps it from beginning others.
+func (c *Client) Drain(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqDrain, Agent: agent, By: by}, nil)
+}
+
+// Undrain ends a drain. It returns [swarm.ErrNotDraining] if the agent was not draining.
+func (c *Client) Undrain(ctx context.Context, agent, by string) error {
+	return c.call(ctx, request{Type: reqUndrain, Agent: agent, By: by}, nil)
+}
+
 // Abort ends an agent's running turn, waits until the turn has ended, and returns the
 // outcome for its message. The error is [swarm.ErrNoTurn] if no turn is running. why may be
 // "".

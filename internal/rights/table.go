@@ -14,6 +14,8 @@ var requests = map[string]Entry{
 	"stop":     {OutsideTurn, "stop an agent"},
 	"pause":    {OutsideTurn, "pause another agent"}, // a turn pauses its own agent to wait for an answer
 	"resume":   {OutsideTurn, "let an agent continue"},
+	"drain":    {OutsideTurn, "keep an agent from new tasks"},
+	"undrain":  {OutsideTurn, "let an agent begin tasks"},
 	"reload":   {OutsideTurn, "put a changed configuration into force"},
 	"shutdown": {OutsideTurn, "stop the daemon"},
 	"raise":    {Person, "raise a budget"},
@@ -43,6 +45,8 @@ var verbs = map[string]Entry{
 	"reload":        {OutsideTurn, "put a changed configuration into force"},
 	"pause":         {OutsideTurn, "pause another agent"}, // a turn may pause its own agent
 	"resume":        {OutsideTurn, "let an agent continue"},
+	"drain":         {OutsideTurn, "keep an agent from new tasks"},
+	"undrain":       {OutsideTurn, "let an agent begin tasks"},
 	"attach":        {OutsideTurn, "attach a session"},
 	"verify":        {OutsideTurn, "run a verifier"},
 	"init":          {OutsideTurn, "set up a project"}, // init --check changes nothing, so everybody may use it

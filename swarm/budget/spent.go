@@ -140,3 +140,11 @@ func (q quarters) since(t, now time.Time) (sum Amount) {
 	}
 	return sum
 }
+
+// Begun reports whether a turn on the task has ended. It knows the tasks of the most recent
+// turns.
+func (b *Book) Begun(trace string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent.tasks[trace] != nil
+}

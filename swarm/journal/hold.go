@@ -27,9 +27,17 @@ type Hold struct {
 	Overtime *Overtime      `json:"overtime,omitempty"`
 	Deeper   time.Time      `json:"deeper,omitzero"`   // when the supervisor asked for deeper thinking in the next turn
 	GiveUp   *GiveUp        `json:"give_up,omitempty"` // a message to give up before the next turn
+	Drain    *Drain         `json:"drain,omitempty"`   // the agent begins no new task
 	// ContextFull is when the person was told that the agent's context is nearly full. It
 	// is zero if the context is not nearly full.
 	ContextFull time.Time `json:"context_full,omitzero"`
+}
+
+// A Drain is an order that lets an agent finish the tasks that have begun, and keeps it from
+// beginning other tasks.
+type Drain struct {
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
 }
 
 // An Overtime is a person's order that lets an agent work outside its hours.
@@ -207,7 +215,7 @@ func (file *holdsFile) put(agent string, st Hold) {
 }
 
 func (st Hold) empty() bool {
-	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Service == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil && st.ContextFull.IsZero()
+	return st.Paused == nil && st.Stopped == nil && len(st.Failures) == 0 && st.Until.IsZero() && st.Order == nil && st.Word.IsZero() && st.Doubt == nil && st.Service == nil && st.Overtime == nil && st.Deeper.IsZero() && st.GiveUp == nil && st.Drain == nil && st.ContextFull.IsZero()
 }
 
 // EndDeeper ends the supervisor's order to think deeper in one turn, unless there is a
@@ -249,6 +257,9 @@ func (p *Pause) Reason() string { return reason(p.Why, p.By) }
 
 // Reason describes why the agent is stopped and who stopped it.
 func (s *Stop) Reason() string { return reason(s.Why, s.By) }
+
+// Reason describes how far the drain is, and who ordered it.
+func (d *Drain) Reason(far string) string { return reason(far, d.By) }
 
 func reason(why, by string) string {
 	switch {

@@ -256,6 +256,9 @@ func (s *Attached) Stop(ev StopEvent) (reply StopReply, err error) {
 			b.Blocks++
 			return reply, b.Write(s.mail.Home)
 		}
+		if held, err = s.draining(); err != nil {
+			return reply, err
+		}
 	}
 	n, err := s.waiting()
 	switch {
@@ -296,7 +299,10 @@ func (s *Attached) Fetch(pid int, session string, fileLast bool) (prompt string,
 	} else if held != "" {
 		return "", errors.Join(errors.New(held), b.Write(s.mail.Home))
 	}
-	if prompt, err = s.next(b, ""); err != nil || prompt == "" {
+	if prompt, err = s.next(b, ""); err == nil && prompt == "" {
+		err = s.drained()
+	}
+	if err != nil || prompt == "" {
 		return "", errors.Join(err, b.Write(s.mail.Home))
 	}
 	b.Asked = true
@@ -392,6 +398,31 @@ func (s *Attached) held(now time.Time) (string, error) {
 		return "everything is halted (claude-swarm unhalt)", nil
 	}
 	return "", nil
+}
+
+// draining returns the reason why the session currently gets no mail of new tasks, or "".
+func (s *Attached) draining() (string, error) {
+	all, err := journal.OpenHolds(s.mail.Home)
+	if err != nil {
+		return "", err
+	}
+	name := s.mail.Name
+	if d := all.Of(name).Drain; d != nil {
+		return fmt.Sprintf("%s is %s; claude-swarm undrain %s", name, d.Reason("draining"), name), nil
+	}
+	return "", nil
+}
+
+// drained returns an error that says why mail is waiting although the session gets none.
+func (s *Attached) drained() error {
+	why, err := s.draining()
+	if err != nil || why == "" {
+		return err
+	}
+	if n, err := s.waiting(); n == 0 || err != nil {
+		return err
+	}
+	return errors.New(why)
 }
 
 // waiting counts the waiting messages, except notes and statuses, which do not start a

@@ -21,10 +21,21 @@ func (s *Attached) next(b *journal.Binding, request string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	draining, err := s.draining()
+	if err != nil {
+		return "", err
+	}
 	var notes []*dropbox.Claim
 	for _, e := range entries {
 		if m, err := s.mail.Box.Read(e); err == nil && !m.Type.Wakes() {
 			continue
+		} else if err == nil && draining != "" {
+			begun, err := s.mail.Home.TaskBegun(cmp.Or(m.Trace, m.ID))
+			if err != nil {
+				return "", err
+			} else if !begun {
+				continue
+			}
 		}
 		s.mail.NoteArrival(e)
 		c, err := s.mail.Box.Claim(e)

@@ -29,10 +29,12 @@ import (
 const maxSteered = 16
 
 // NextUrgent claims the next urgent message for the running turn. may reports whether the
-// turn may get a message, and may(nil) reports whether it may get any message.
-func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Steer, bool) {
+// turn may get a message, and may(nil) reports whether it may get any message. park sets a
+// message aside if it must wait, and reports whether it did; the next urgent message does not
+// wait for it.
+func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool, park func(dropbox.Entry, *dropbox.Message) bool) (runner.Steer, bool) {
 	for len(j.Steered) < maxSteered {
-		c, ok := in.takeUrgent(may)
+		c, ok := in.takeUrgent(may, park)
 		if !ok {
 			return runner.Steer{}, false
 		}
@@ -61,8 +63,8 @@ func (in *Inbox) NextUrgent(j *Job, may func(*dropbox.Message) bool) (runner.Ste
 }
 
 // takeUrgent claims the first urgent message that can start a turn, if the running turn
-// may get it.
-func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bool) {
+// may get it. It skips the messages that park has set aside.
+func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool, park func(dropbox.Entry, *dropbox.Message) bool) (*dropbox.Claim, bool) {
 	if !may(nil) {
 		return nil, false
 	}
@@ -77,6 +79,8 @@ func (in *Inbox) takeUrgent(may func(*dropbox.Message) bool) (*dropbox.Claim, bo
 		}
 		if m, err := in.Box.Read(e); err == nil && !m.Type.Wakes() {
 			in.Queue.MarkNote(e)
+			continue
+		} else if err == nil && park(e, m) {
 			continue
 		} else if err == nil && !may(m) {
 			return nil, false // the message waits for the next turn
