@@ -1,6 +1,7 @@
 package dropbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -112,6 +113,11 @@ func (s *Store) compose(to string, m *Message, sign func(*Message) string) *outg
 	}
 	if len(out.To) == 0 {
 		out.To = []string{to}
+	}
+	if len(out.DependsOn) > 0 {
+		if err := cmp.Or(out.check(), s.checkDependsOn(&out)); err != nil {
+			return failed(to, err)
+		}
 	}
 	if sign != nil {
 		out.Proof = sign(&out)

@@ -32,6 +32,7 @@ var envelope = []envelopeKey{
 	{"subject", func(m *Message) any { return &m.Subject }},
 	{"thread", func(m *Message) any { return &m.Thread }},
 	{"reply_to", func(m *Message) any { return &m.ReplyTo }},
+	{"depends_on", func(m *Message) any { return &m.DependsOn }},
 	{"trace", func(m *Message) any { return &m.Trace }},
 	{"key", func(m *Message) any { return &m.Key }},
 	{"turn", func(m *Message) any { return &m.Turn }},

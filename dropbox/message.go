@@ -63,17 +63,20 @@ type Message struct {
 	Subject  string
 	Thread   string // id of the conversation; usually the id of its first message
 	ReplyTo  string // id of the message that this one answers
-	Trace    string // id of the original message that caused this one
-	Key      string // chosen by the sender; a key is delivered once per recipient within 7 days
-	Turn     string // the turn in which the message was sent
-	Topic    string // the topic of published work; see package topic
-	Offer    string // id of the publication that this message offers to a subscriber
-	Outcome  string // of the turn that this result answers with, if the turn was not done: "refused"
-	Proof    string // see [Proof]
-	Hops     int    // number of times that programs passed it on; see [Options]
-	Path     []string
-	Created  time.Time // UTC, microseconds
-	Expires  time.Time // zero: never
+	// DependsOn are the ids of the messages that must come to a good end before this one
+	// begins a turn.
+	DependsOn []string
+	Trace     string // id of the original message that caused this one
+	Key       string // chosen by the sender; a key is delivered once per recipient within 7 days
+	Turn      string // the turn in which the message was sent
+	Topic     string // the topic of published work; see package topic
+	Offer     string // id of the publication that this message offers to a subscriber
+	Outcome   string // of the turn that this result answers with, if the turn was not done: "refused"
+	Proof     string // see [Proof]
+	Hops      int    // number of times that programs passed it on; see [Options]
+	Path      []string
+	Created   time.Time // UTC, microseconds
+	Expires   time.Time // zero: never
 
 	Attachments []Attachment
 
@@ -156,7 +159,7 @@ func (m *Message) check() error {
 	lists := []struct {
 		name   string
 		values []string
-	}{{"to", m.To}, {"cc", m.CC}, {"path", m.Path}}
+	}{{"to", m.To}, {"cc", m.CC}, {"path", m.Path}, {"depends_on", m.DependsOn}}
 	for _, l := range lists {
 		if len(l.values) > maxList {
 			return invalid("%s has %d names; the maximum is %d", l.name, len(l.values), maxList)
@@ -168,6 +171,11 @@ func (m *Message) check() error {
 			if err := checkText(l.name, v, maxWord); err != nil {
 				return err
 			}
+		}
+	}
+	for _, id := range m.DependsOn {
+		if !ValidID(id) {
+			return invalid("depends_on %q: must be ids of messages, 10 characters from a-z and 0-9", id)
 		}
 	}
 	if len(m.Attachments) > maxList {

@@ -52,7 +52,14 @@ func TestTheOrderOfHolds(t *testing.T) {
 	counts.Count("coder", now, false)
 	atCap := hold.Budget{Book: book, Text: func(b *budget.Block) string { return capText(func(id string) string { return id }, b) }}
 	begun := false
-	waits := hold.List{hold.Draining{Begun: func(string, *dropbox.Message) bool { return begun }}}
+	done := false
+	on := func(*dropbox.Message) *hold.Dependency {
+		if done {
+			return nil
+		}
+		return &hold.Dependency{ID: "m1"}
+	}
+	waits := hold.List{hold.Draining{Begun: func(string, *dropbox.Message) bool { return begun }}, hold.Depends{On: on}}
 	lists := newAdmission(home, holds, counts, hold.NewHalted(store), waits, atCap, accounts{}, func() Plan { return Plan{TurnsPerHour: 1} })
 
 	out := runner.Outcome{End: runner.Limited, Reason: "no credit", Ended: now}
@@ -65,7 +72,7 @@ func TestTheOrderOfHolds(t *testing.T) {
 	q := hold.Query{
 		Agent: "coder", Now: now, Attached: true, Account: func() string { return "account" }, Hours: hours.Hours{Week: week, Zone: time.UTC},
 		Record:  journal.Hold{Stopped: &journal.Stop{}, Paused: &journal.Pause{}, Until: now.Add(time.Minute), Drain: &journal.Drain{}},
-		Message: &dropbox.Message{ID: "m2"},
+		Message: &dropbox.Message{ID: "m2", DependsOn: []string{"m1"}},
 	}
 	ends := func(err error) {
 		if err != nil {
@@ -90,6 +97,7 @@ func TestTheOrderOfHolds(t *testing.T) {
 		}},
 		{lists.agent, "", func() {}},
 		{lists.message, hold.KindDraining, func() { begun = true }},
+		{lists.message, hold.KindDepends, func() { done = true }},
 		{lists.message, hold.KindBudget, func() { book.SetRules(budget.Rules{}) }},
 		{lists.message, hold.KindTurns, func() { q.ByLead = true }},
 		{lists.message, "", func() {}},
@@ -101,7 +109,7 @@ func TestTheOrderOfHolds(t *testing.T) {
 		if first, _ := c.list.First(q); first.Kind != c.kind {
 			t.Errorf("%d: the first is %q", i, first.Kind)
 		}
-		if held && !slices.Contains([]State{Away, Stopped, Paused, Off, Limited, Backoff, Parked}, State(got.State)) {
+		if held && !slices.Contains([]State{Away, Stopped, Paused, Off, Limited, Backoff, Parked, Queued}, State(got.State)) {
 			t.Errorf("%s shows the state %q, which is none of a held agent", got.Kind, got.State)
 		}
 		c.end()

@@ -62,8 +62,8 @@ func New(o Options) (*Swarm, error) {
 	}
 	s.accounts = accounts{backends: o.Backends, environ: o.Environ, plan: s.Plan}
 	atCap := hold.Budget{Book: s.book, Text: func(b *budget.Block) string { return capText(s.mail.Called, b) }}
-	s.tasks = &tasks{book: s.book, store: o.Store, turnsAt: s.turnsAt, members: s.members}
-	waits := hold.List{hold.Draining{Begun: s.tasks.begun}}
+	s.tasks = &tasks{book: s.book, store: o.Store, turnsAt: s.turnsAt, members: s.members, depends: mail.NewDependencies(o.Store), note: s.mail.Note}
+	waits := hold.List{hold.Draining{Begun: s.tasks.begun}, hold.Depends{On: s.tasks.dependency}}
 	s.admission = newAdmission(home, s.holds, &s.counts, s.halted, waits, atCap, s.accounts, s.Plan)
 	s.notices = &notice.Teller{
 		Home: home, Store: o.Store, Events: home.Events(), Log: o.Log, Announcer: notice.NewAnnouncing(o.Announcer),

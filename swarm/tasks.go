@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/budget"
 	"github.com/claude-swarm/claude-swarm/swarm/hold"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/mail"
 )
 
 // tasks knows how far the tasks of all agents have come, as the holds of a message need it. A
@@ -21,6 +22,8 @@ type tasks struct {
 	store   *dropbox.Store
 	turnsAt func(time.Time) []*journal.Record
 	members func() []*member
+	depends *mail.Dependencies
+	note    func(error)
 	version atomic.Uint64 // changes when a held message may have become free
 
 	mu    sync.Mutex                  // locked while open runs
@@ -69,6 +72,7 @@ type waits struct {
 	version uint64                      // that of tasks when the messages were parked
 	first   hold.Held                   // how to show the agent when only parked messages are left
 	heads   map[string]*dropbox.Message // by id: the parked messages without their bodies
+	told    map[string]bool             // the lost dependencies of which the lead has been told
 }
 
 // unpark returns the parked messages to the queue if one of them may have become free.
@@ -88,6 +92,7 @@ func (a *agent) unpark() {
 // park leaves a message in new/ until its hold may have ended. The agent handles other mail
 // first.
 func (a *agent) park(e dropbox.Entry, m *dropbox.Message, h hold.Held) {
+	a.tellLost(m, h.Depends)
 	a.inbox.Queue.Park(e)
 	if a.waits.first.Why == "" {
 		a.waits.first = h

@@ -142,6 +142,8 @@ func writeMessage(w io.Writer, v *view.Message, now time.Time) {
 		line("thread", v.Thread)
 	}
 	line("answers", v.ReplyTo)
+	line("depends on", strings.Join(v.DependsOn, ", "))
+	line("waits for", v.WaitsFor)
 	if v.Expires != nil {
 		line("expires", timeText(*v.Expires, now))
 	}

@@ -57,6 +57,7 @@ answer counts. --on-timeout decides what happens if nobody answers within
 			&cli.StringSliceFlag{Name: "cc", Usage: "send `NAME` a copy, as a note; can be repeated"},
 			&cli.StringFlag{Name: "thread", Usage: "continue the conversation `ID`"},
 			&cli.StringFlag{Name: "reply-to", Usage: "mark it as the answer to the message `ID`"},
+			&cli.StringSliceFlag{Name: "depends-on", Usage: "begin it when the message `ID` is done; can be repeated"},
 			&cli.StringFlag{Name: "key", Usage: "deliver it only once: a second message with the same `KEY` within 7 days is not sent"},
 			&cli.GenericFlag{Name: "expires", Value: new(whenValue), Usage: "do not begin it after `WHEN`: a span (2h) or a time (2026-11-21T18:00:00Z)"},
 			jsonFlag(),
@@ -132,6 +133,13 @@ func send(c *cli.Context, wait optionalSpan) error {
 			m.Thread = old.Thread
 		}
 		m.Trace = old.Trace
+	}
+	for _, id := range c.StringSlice("depends-on") {
+		found, err := p.find(id)
+		if err != nil {
+			return err
+		}
+		m.DependsOn = append(m.DependsOn, found.Entry.ID)
 	}
 	if m.Attachments, err = p.attachments(c); err != nil {
 		return err

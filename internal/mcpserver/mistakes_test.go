@@ -78,7 +78,7 @@ func TestEveryMistakeWithEveryTool(t *testing.T) {
 	rightOf := map[string]arguments{"read": {"id": mail}, "reply": {"id": mail}, "ack": {"id": work["id"]}, "claim": {"id": work["id"]}, "irc_ask": {"timeout": 1}}
 	// tooLong lists the expected errors for a value of 100,000 bytes.
 	tooLong := map[string]string{
-		"to": "no agent named", "cc": "no agent named", "agent": "list_agents lists them all", "id": "no such message", "thread": "no such message", "reply_to": "no such message",
+		"to": "no agent named", "cc": "no agent named", "agent": "list_agents lists them all", "id": "no such message", "thread": "no such message", "reply_to": "no such message", "depends_on": "no such message",
 		"inbox since": "no such message", "text": "the maximum is 8192; ", "message": "the maximum is 8192; use fewer words", "question": "the maximum is 8192; use fewer words",
 		"board_write text": "the maximum is 32768; summarize", "handoff": "the maximum is 32768; summarize", "default": "the maximum is 1024", "subject": "the maximum is 1024", "key": "the maximum is 1024",
 		"topic": "the maximum is 128", "patterns": "the maximum is 128", "page": "there is no page", "path": "file name too long", "attach": "file name too long",

@@ -23,16 +23,17 @@ type mail struct {
 func mailOf(c *call) mail { return mail{c.Client, foldersOf(c), c.daemon} }
 
 type sendArguments struct {
-	To       string   `json:"to" jsonschema:"agents, comma-separated; @TAG for those with it; all; or lead"`
-	Text     string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
-	Type     string   `json:"type,omitempty" jsonschema:"default: task" enum:"task,question,result,status,handoff,note"`
-	Subject  string   `json:"subject,omitempty" jsonschema:"one line"`
-	Priority string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
-	Thread   string   `json:"thread,omitempty" jsonschema:"default: that of your turn"`
-	ReplyTo  string   `json:"reply_to,omitempty" jsonschema:"id of the message that it answers"`
-	CC       []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note"`
-	Attach   []string `json:"attach,omitempty" jsonschema:"paths of files"`
-	Key      string   `json:"key,omitempty" jsonschema:"no other message is sent with this key within 7 days"`
+	To        string   `json:"to" jsonschema:"agents, comma-separated; @TAG for those with it; all; or lead"`
+	Text      string   `json:"text" jsonschema:"at most 8192 bytes; attach longer text as a file"`
+	Type      string   `json:"type,omitempty" jsonschema:"default: task" enum:"task,question,result,status,handoff,note"`
+	Subject   string   `json:"subject,omitempty" jsonschema:"one line"`
+	Priority  string   `json:"priority,omitempty" jsonschema:"default: normal" enum:"urgent,normal,low"`
+	Thread    string   `json:"thread,omitempty" jsonschema:"default: that of your turn"`
+	ReplyTo   string   `json:"reply_to,omitempty" jsonschema:"id of the message that it answers"`
+	DependsOn []string `json:"depends_on,omitempty" jsonschema:"ids of messages that must be done first"`
+	CC        []string `json:"cc,omitempty" jsonschema:"names that get a copy as a note"`
+	Attach    []string `json:"attach,omitempty" jsonschema:"paths of files"`
+	Key       string   `json:"key,omitempty" jsonschema:"no other message is sent with this key within 7 days"`
 }
 
 // sentMessages is the result of send and reply.
@@ -64,6 +65,13 @@ func (w mail) send(ctx context.Context, in sendArguments) (*sentMessages, error)
 			return nil, err
 		}
 		m.CC = append(m.CC, names...)
+	}
+	for _, id := range in.DependsOn {
+		found, err := w.Find(id)
+		if err != nil {
+			return nil, fmt.Errorf("depends_on: %w", err)
+		}
+		m.DependsOn = append(m.DependsOn, found.Entry.ID)
 	}
 	if err := w.goesOn(m, in.Thread, in.ReplyTo); err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ type Message struct {
 	Offer       string       `json:"offer,omitempty"`   // the published work that it offers
 	Thread      string       `json:"thread,omitempty"`
 	ReplyTo     string       `json:"reply_to,omitempty"`
+	DependsOn   []string     `json:"depends_on,omitempty"` // the messages that must be done first
+	WaitsFor    string       `json:"waits_for,omitempty"`  // the one of them for which a waiting message waits, and why it may wait forever
 	Trace       string       `json:"trace,omitempty"`
 	Key         string       `json:"key,omitempty"`
 	Turn        string       `json:"turn,omitempty"`
@@ -51,7 +53,7 @@ func MessageIn(c *client.Client, mailbox string, state dropbox.State, m *dropbox
 		ID: m.ID, Mailbox: mailbox, State: StateOf(mailbox, state),
 		From: m.From, Proven: proven(c, mailbox, m), To: m.To, CC: m.CC,
 		Type: m.Type, Priority: m.Priority.String(), Subject: m.Subject, Outcome: m.Outcome, Topic: m.Topic, Offer: m.Offer,
-		Thread: m.Thread, ReplyTo: m.ReplyTo, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
+		Thread: m.Thread, ReplyTo: m.ReplyTo, DependsOn: m.DependsOn, Trace: m.Trace, Key: m.Key, Turn: m.Turn,
 		Hops: m.Hops, Path: m.Path, Created: m.Created, Body: string(m.Body),
 	}
 	if !m.Expires.IsZero() {
@@ -70,6 +72,11 @@ func Found(c *client.Client, found dropbox.Found, m *dropbox.Message) *Message {
 	if found.State == dropbox.Done {
 		if r, err := c.Receipt(found); err == nil && r.Outcome == OutcomeRefused {
 			v.Outcome = r.Outcome
+		}
+	}
+	if found.State == dropbox.Waiting {
+		if d, err := c.WaitsFor(m); err == nil && d != nil {
+			v.WaitsFor = d.Text()
 		}
 	}
 	return v

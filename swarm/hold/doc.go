@@ -7,7 +7,7 @@
 // shows:
 //
 //	of an agent     attached, stopped, paused, off, limited, backoff, halted
-//	of a message    draining, budget, turns
+//	of a message    draining, depends, budget, turns
 //
 //	            Over                     Now
 //	Query ----------------> End    ----------------> Held

@@ -83,6 +83,7 @@ type Held struct {
 	Limit   *AccountLimit  // Limited
 	Block   *budget.Block  // Budget
 	Pause   *journal.Pause // Turns: the pause that begins now
+	Depends *Dependency    // Depends
 }
 
 // An End is what is left to do when a hold is over.

@@ -25,6 +25,7 @@ func (s *Attached) next(b *journal.Binding, request string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	depends := NewDependencies(s.mail.Store)
 	var notes []*dropbox.Claim
 	for _, e := range entries {
 		if m, err := s.mail.Box.Read(e); err == nil && !m.Type.Wakes() {
@@ -34,6 +35,14 @@ func (s *Attached) next(b *journal.Binding, request string) (string, error) {
 			if err != nil {
 				return "", err
 			} else if !begun {
+				continue
+			}
+		}
+		if m, err := s.mail.Box.Read(e); err == nil && len(m.DependsOn) > 0 {
+			waits, err := depends.Of(m, 0)
+			if err != nil {
+				return "", err
+			} else if waits != nil {
 				continue
 			}
 		}

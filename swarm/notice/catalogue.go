@@ -39,6 +39,7 @@ var catalogue = map[string]row{
 
 	// About mail, work, files and settings. Only the lead's mail tells these.
 	"aside":     {severity: journal.Warning},
+	"depends":   {severity: journal.Warning},
 	"damaged":   {severity: journal.Error, atOnce: true},
 	"gone":      {severity: journal.Warning},
 	"halted":    {severity: journal.Warning},

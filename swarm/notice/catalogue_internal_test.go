@@ -42,6 +42,7 @@ func samples() []Fact {
 		Failed{Agent: "coder", Message: m, Title: "Paint the door", Turn: turn, Why: "no luck", Next: "It will be tried again"},
 		GaveUp{Agent: "coder", ID: m.ID, Message: m, Title: "Paint the door", Why: "no luck", At: at},
 		Gone{Agent: "coder", Since: "2", Why: "1 message waits", Next: "claude-swarm remove coder --keep"},
+		LostDependency{Agent: "coder", Message: "k7f3q9m2xd", Title: "port it", Dependency: "a7f3q9m2xd", Why: "was given up", Next: "claude-swarm dead retry a7f3q9m2xd"},
 		Halted{Agent: "coder", Thread: m.ID, Title: "Paint the door", Since: at},
 		Incomplete{Agent: "coder", Message: m.ID, Title: "Paint the door", Branch: "task/a", Commit: "0123456789abcdef", Base: "fedcba9876543210"},
 		Listed{Agent: "coder", Session: "s1", Task: journal.ListedTask{ID: "1", Subject: "Paint the door"}},
