@@ -57,6 +57,10 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			continue
 		}
 		c := find(commands, name)
+		if n := len(line.chain); c == nil && n > 0 && line.chain[n-1].ArgsUsage != "" {
+			commands, rest = nil, operands // the verb takes operands as well as subcommands
+			continue
+		}
 		if c == nil {
 			return line, unknownVerb(line.chain, commands, name, args[1:], len(args)-1-len(operands))
 		}

@@ -42,7 +42,8 @@ listed for log.max_age_days. It also works without a daemon.` +
 			&cli.StringFlag{Name: "agent", Usage: "only the tasks of which `AGENT` has, or had, a message"},
 			jsonFlag(),
 		},
-		Action: tasks,
+		Action:      tasks,
+		Subcommands: []*cli.Command{tasksAddCommand()},
 	}
 }
 

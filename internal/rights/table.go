@@ -32,7 +32,7 @@ var verbs = map[string]Entry{
 	"hook compact": {Right: Known}, "hook inbox": {Right: Known},
 
 	"send": {Right: Known}, "inbox": {Right: Known}, "read": {Right: Known}, "reply": {Right: Known}, "cancel": {Right: Known},
-	"trace": {Right: Known}, "diff": {Right: Known}, "tasks": {Right: Known}, "logs": {Right: Known}, "events": {Right: Known}, "publish": {Right: Known},
+	"trace": {Right: Known}, "diff": {Right: Known}, "tasks": {Right: Known}, "logs": {Right: Known}, "events": {Right: Known}, "publish": {Right: Known}, "tasks add": {Right: Known},
 	"subscribe": {Right: Known}, "unsubscribe": {Right: Known}, "claim": {Right: Known}, "ack": {Right: Known},
 	"abort": {Right: Known}, "compact": {Right: Known}, "clear": {Right: Known}, "halt": {Right: Known},
 	"dead list": {Right: Known}, "dead show": {Right: Known}, "refused list": {Right: Known}, "mcp": {Right: Known},
