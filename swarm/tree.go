@@ -19,6 +19,7 @@ import (
 //
 //	enter    before the turn: the tree is made, if the agent has one
 //	         ... the turn runs there; its record says where ...
+//	collect  after a turn: mail that was dropped in the tree goes to the mailboxes
 //	tip      after a turn that ended well: the commit, for the receipt
 //	leave    when the message is done: the folder goes, if nothing is lost and no other
 //	         mail of the task waits
@@ -103,6 +104,16 @@ func (t *agentTree) tip(ctx context.Context, rec *journal.Record) (string, error
 	return look.Head, err
 }
 
+// collect brings the mail that a turn dropped in its tree. A file that cannot be moved keeps the
+// folder.
+func (t *agentTree) collect(ctx context.Context, rec *journal.Record) error {
+	tree, ok := t.recorded(rec)
+	if !ok {
+		return nil
+	}
+	return t.bringMail(ctx, tree, rec)
+}
+
 // leave removes the folder of a task's tree when a message of the task is done, unless it must
 // stay. The lead is told once why a folder stays.
 func (t *agentTree) leave(ctx context.Context, rec *journal.Record) error {
@@ -121,6 +132,9 @@ func (t *agentTree) remove(ctx context.Context, tree worktree.Tree) error {
 		return err
 	}
 	t.turns.Close(ctx, "its working tree is no longer needed")
+	if err := t.bringMail(ctx, tree, nil); err != nil { // git would delete what it ignores
+		return err
+	}
 	kept, err := t.trees.Remove(ctx, tree)
 	if err != nil {
 		return err
@@ -151,6 +165,9 @@ func (t *agentTree) giveUp(ctx context.Context, tree worktree.Tree, message stri
 	title := message
 	if m, err := t.inbox.Service.Store.Message(message); err == nil {
 		title = mail.Describe(m)
+	}
+	if err := t.bringMail(ctx, tree, nil); err != nil {
+		return err
 	}
 	commit, kept, err := t.trees.Incomplete(ctx, tree, title)
 	if err != nil {
@@ -185,6 +202,13 @@ func (t *agentTree) sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// note logs an error, unless it came because the daemon ends: then the next daemon does the step.
+func (t *agentTree) note(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		t.inbox.Note(err)
+	}
 }
 
 // ignoreMissing returns nil if a message no longer exists.

@@ -220,3 +220,43 @@ func TestABusyBranchHoldsTheAgent(t *testing.T) {
 	r.git("switch", "-q", "main")
 	r.answer(id)
 }
+
+// Mail that an agent drops in its own tree arrives, with the agent's turn as its origin, and does
+// not keep the folder. A file that the branch has is no mail, and a link leads nowhere.
+func TestMailDroppedInATree(t *testing.T) {
+	r := newRepository(t, worktree.PerTask, "coder", "tester")
+	r.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		if turn.Agent != "coder" {
+			return []runnertest.Step{runnertest.Say("done")}
+		}
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			drop := filepath.Join(turn.Spec.Dir, ".dead-drop")
+			err := os.MkdirAll(filepath.Join(drop, "tester"), 0o700)
+			for name, text := range map[string]string{"plan.md": "test it", "kept.md": "a file of the branch"} {
+				err = errors.Join(err, os.WriteFile(filepath.Join(drop, "tester", name), []byte(text), 0o600))
+			}
+			r.gitIn(turn.Spec.Dir, "add", "-f", ".dead-drop/tester/kept.md")
+			r.gitIn(turn.Spec.Dir, "commit", "-q", "-m", "kept")
+			return err
+		}), runnertest.Say("done")}
+	}
+	r.start()
+	id := r.send("coder", "one")
+	r.answer(id)
+	var got *dropbox.Message
+	r.until("the mail arrives", func() bool {
+		for _, run := range r.backend.Runs() {
+			if run.Turn.Agent == "tester" && strings.Contains(run.Turn.Prompt, "test it") {
+				m, err := r.store.Message(strings.TrimSuffix(run.Turn.ID, "-1"))
+				got = m
+				return err == nil
+			}
+		}
+		return false
+	})
+	if got.Trace != id || got.Hops != 1 {
+		t.Errorf("the message has trace %s and %d hops, want those of the turn on %s", got.Trace, got.Hops, id)
+	}
+	dir := filepath.Join(r.dir, ".worktrees", "agent-task-"+id)
+	r.until("the folder is removed", func() bool { _, err := os.Stat(dir); return os.IsNotExist(err) })
+}
