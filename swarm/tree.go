@@ -52,7 +52,9 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Messa
 		return s, err
 	}
 	rec.Tree, rec.Branch = tree.Dir, tree.Branch
-	return t.in(rec, s), nil
+	s = t.in(rec, s)
+	rec.Cwd = s.Client.Dir
+	return s, nil
 }
 
 // treeTask returns the task for which a turn on a message needs a tree; "" means the tree of all

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -122,7 +123,46 @@ func openCaller(ctx context.Context, path string) (*mcpserver.Caller, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	d := client.New(client.ProjectOf(file, store), me)
-	return &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}, nil
+	caller := &mcpserver.Caller{Client: d, Project: file.Dir, Plan: planForTools(file), Folders: foldersOf(file, d.Me.Name), Close: store.Close}
+	if d.Me.Turn != "" {
+		// Without the record, for example of a turn that ended, nothing says that the turn ran in a tree.
+		if rec, err := journal.ReadRecord(journal.HomeOf(file.Dir), d.Me.Turn); err == nil && rec.Cwd != "" {
+			moveToTree(caller, file, rec)
+		}
+	}
+	return caller, nil
+}
+
+// moveToTree makes the caller's folders those of the working tree in which its turn runs: a turn
+// that set its folder to the project itself would work in the person's files.
+func moveToTree(caller *mcpserver.Caller, file *config.File, rec *journal.Record) {
+	top := filepath.Join(file.Dir, filepath.FromSlash(rec.Tree))
+	var from string
+	for i, a := range caller.Plan.Agents {
+		if a.Name == rec.Agent {
+			from = a.Client.Dir
+			caller.Plan.Agents[i].Client.Dir = rec.Cwd
+		}
+	}
+	folders := []string{rec.Cwd}
+	for _, folder := range caller.Folders {
+		rel, err := filepath.Rel(from, folder)
+		if there := filepath.Join(rec.Cwd, rel); err == nil && folder != mcpserver.WorkFolder(file.DeadDropDir, rec.Agent) && isBelow(there, top) {
+			folder = there
+		} else if isBelow(file.Dir, folder) {
+			folder = top // instead of a folder that contains the project
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	caller.Folders = folders
+}
+
+// isBelow reports whether a path is folder or below it. Both are absolute and clean.
+func isBelow(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // planForTools returns the information that the tools report about the agents.

@@ -40,6 +40,8 @@ type Record struct {
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Base   string `json:"base,omitempty"`
+	// Cwd is the absolute path of the folder in the tree in which the client works.
+	Cwd    string `json:"cwd,omitempty"`
 	Via    string `json:"via,omitempty"`     // ViaAttach if a person's session runs the turn
 	ByLead bool   `json:"by_lead,omitempty"` // the message was verified to be from the lead
 	// Reinjected says that the prompt contained the window. After a compaction in such a

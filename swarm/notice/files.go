@@ -206,7 +206,7 @@ func (f TreeStays) told() told {
 	return told{
 		Event:   journal.Event{Key: "tree:" + f.Dir + ":" + f.Why, Agent: f.Agent},
 		subject: "working tree kept: " + f.Dir,
-		body: fmt.Sprintf("The task of %s is done, but its folder %s stays: %s.\n\nThe branch is %s. To see what is there: git -C %s status\nOnce it is committed or removed: claude-swarm worktree remove %s\n",
+		body: fmt.Sprintf("The task of %s is done, but its folder %s stays: %s.\n\nThe branch is %s. To see what is there: git -C %s status\nOnce it is committed or removed: git worktree remove %s\n",
 			f.Agent, f.Dir, f.Why, f.Branch, f.Dir, f.Dir),
 	}
 }
