@@ -161,7 +161,7 @@ func (a *agent) settleLeft(kill context.Context) error {
 	if err := a.budget.settleLost(); err != nil {
 		return err
 	}
-	a.tree.note(kill, a.tree.sweep(kill))
+	a.tree.logErr(kill, a.tree.sweep(kill))
 	a.unsettled, a.unfiled = false, nil
 	a.inbox.Settled()
 	return nil

@@ -59,7 +59,7 @@ func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
 	err := a.restoreTurn()
 	if err == nil {
 		a.unfiled = nil // in case settle panics
-		a.tree.note(ctx, a.tree.collect(ctx, e.rec))
+		a.tree.logErr(ctx, a.tree.collect(ctx, e.rec))
 		if out.End == runner.Done && j.Commit == "" {
 			j.Commit, err = a.tree.tip(ctx, e.rec)
 			a.inbox.Note(err)
@@ -69,9 +69,9 @@ func (a *agent) settleEnd(ctx context.Context, e *ending, j *mail.Job) error {
 	if err != nil {
 		a.unfiled = e
 	} else if out.End == runner.Done {
-		a.tree.note(ctx, a.tree.leave(ctx, e.rec))
+		a.tree.logErr(ctx, a.tree.leave(ctx, e.rec))
 	} else {
-		a.tree.note(ctx, a.tree.gaveUp(ctx, e.rec))
+		a.tree.logErr(ctx, a.tree.gaveUp(ctx, e.rec))
 	}
 	return err
 }

@@ -206,8 +206,8 @@ func (t *agentTree) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// note logs an error, unless it came because the daemon ends: then the next daemon does the step.
-func (t *agentTree) note(ctx context.Context, err error) {
+// logErr logs an error, unless it came because the daemon ends: then the next daemon does the step.
+func (t *agentTree) logErr(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		t.inbox.Note(err)
 	}
