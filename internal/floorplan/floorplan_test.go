@@ -58,6 +58,7 @@ var floors = map[string][]string{
 	"internal/audit":        {"internal/git", "swarm/journal", "internal/screen"},
 	"internal/git":          {"internal/screen"},
 	"swarm/worktree":        {"internal/durable", "internal/git"},
+	"swarm/merge":           {"internal/durable", "internal/git", "internal/screen"},
 	"internal/house":        {},
 	"internal/hours":        {},
 	"internal/lineage":      {},

@@ -130,6 +130,9 @@ func (h Home) PendingFile(agent string) string {
 	return filepath.Join(h.dir, "window", agent+".pending")
 }
 
+// MergeDir returns the folder of the merge queue.
+func (h Home) MergeDir() string { return filepath.Join(h.dir, "merge") }
+
 // WorktreesFile returns the path of the list of the agents' working trees.
 func (h Home) WorktreesFile() string { return filepath.Join(h.dir, "worktrees.json") }
 
