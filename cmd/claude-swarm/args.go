@@ -57,7 +57,7 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			continue
 		}
 		c := find(commands, name)
-		if n := len(line.chain); c == nil && n > 0 && line.chain[n-1].ArgsUsage != "" {
+		if c == nil && takesArguments(line.chain) {
 			commands, rest = nil, operands // the verb takes operands as well as subcommands
 			continue
 		}
@@ -72,6 +72,12 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 		}
 		commands, flags, rest = c.Subcommands, c.Flags, operands[1:]
 	}
+}
+
+// takesArguments reports whether the last verb of a chain also has arguments, besides subcommands,
+// as in merge ID.
+func takesArguments(chain []*cli.Command) bool {
+	return len(chain) > 0 && chain[len(chain)-1].ArgsUsage != ""
 }
 
 // A level contains the flags that [split] finds for the program, a verb or a subcommand.

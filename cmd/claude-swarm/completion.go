@@ -16,10 +16,13 @@ import (
 	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/dropbox/topic"
 	"github.com/claude-swarm/claude-swarm/internal/client"
+	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm"
+	"github.com/claude-swarm/claude-swarm/swarm/merge"
 	"github.com/claude-swarm/claude-swarm/swarm/runner/backends"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // The scripts call the hidden verb __complete whenever the tab key is pressed, so they need
@@ -131,6 +134,7 @@ func (f *finder) complete(before []string) {
 	commands, flags := app.Commands, app.Flags
 	var chain []string
 	operands, onlyOperands := 0, false
+	arguments := false // whether the verb has arguments besides subcommands, as merge ID
 	for i := 0; i < len(before); i++ {
 		word := before[i]
 		switch {
@@ -167,10 +171,14 @@ func (f *finder) complete(before []string) {
 				continue
 			}
 			c := find(commands, word)
-			if c == nil {
+			if c == nil && arguments {
+				commands = nil
+				operands++
+				continue
+			} else if c == nil {
 				return
 			}
-			chain = append(chain, c.Name)
+			chain, arguments = append(chain, c.Name), c.ArgsUsage != ""
 			commands, flags = c.Subcommands, c.Flags
 		default:
 			if operands == 0 {
@@ -196,6 +204,9 @@ func (f *finder) complete(before []string) {
 		}
 		if len(chain) == 0 {
 			f.offer("help", "show the help for a verb")
+		}
+		if arguments {
+			f.operand(strings.Join(chain, " "), 0)
 		}
 	default:
 		f.operand(strings.Join(chain, " "), operands)
@@ -241,6 +252,8 @@ func (f *finder) value(flag string) {
 		}
 	case "cc":
 		f.agents(dropbox.Lead, dropbox.All)
+	case "undo", "cancel":
+		f.branches()
 	case "agent", "for", "as", "role":
 		f.agents()
 	case "thread", "reply-to":
@@ -321,6 +334,10 @@ func (f *finder) operand(verb string, n int) {
 	case "verify":
 		if n == 0 {
 			f.verifiers()
+		}
+	case "merge", "merge show":
+		if n == 0 {
+			f.branches()
 		}
 	case "webhooks test":
 		if n == 0 {
@@ -554,5 +571,20 @@ func (f *finder) verifiers() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.file.Verifiers)) {
 		f.offer(name, p.file.Verifiers[name].Run)
+	}
+}
+
+// branches offers the branches of the agents, each with its agent.
+func (f *finder) branches() {
+	p, err := locate(f.c)
+	if err != nil {
+		return
+	}
+	trees, err := worktree.Open(durable.Files{}, p.home.WorktreesFile(), p.dir, nil)
+	if err != nil {
+		return
+	}
+	for _, t := range trees.List() {
+		f.offer(merge.NameOf(t.Branch), t.Agent)
 	}
 }

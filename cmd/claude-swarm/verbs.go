@@ -35,6 +35,7 @@ func verbs() []verb {
 		{"init", initCommand},
 		{"config", configCommand},
 		{"verify", verifyCommand},
+		{"merge", mergeCommand},
 		{"demo", demoCommand},
 		{"completion", completionCommand},
 		{"version", versionCommand},

@@ -26,6 +26,7 @@ var verbs = map[string]Entry{
 	"status": {}, "history": {}, "topics": {}, "version": {}, "doctor": {}, "compat": {}, "config": {}, "config check": {},
 	"demo": {}, "completion": {}, "__complete": {}, "__verbs": {}, "budget": {}, "dead": {}, "refused": {},
 	"irc": {}, "irc doctor": {}, "irc channels": {}, "irc who": {}, "webhooks": {}, "webhooks list": {},
+	"merge list": {Right: Known}, "merge show": {Right: Known},
 	"hook": {}, "hook echo": {},
 	"hook start": {Right: Known}, "hook prompt": {Right: Known}, "hook stop": {Right: Known}, "hook end": {Right: Known},
 	"hook task":    {Right: Known},
@@ -52,6 +53,7 @@ var verbs = map[string]Entry{
 	"init":          {OutsideTurn, "set up a project"}, // init --check changes nothing, so everybody may use it
 	"irc run":       {OutsideTurn, "run the bridge"},
 	"budget raise":  {Person, "raise a budget"},
+	"merge":         {Person, "merge a branch"},
 	"unhalt":        {Person, "let the agents work again"},
 	"remove":        {Person, "remove an agent"},
 	"dead retry":    {Person, "retry a dead letter"},
