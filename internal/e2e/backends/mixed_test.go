@@ -88,56 +88,41 @@ func TestMixedSwarm(t *testing.T) {
 
 // mixed is a project whose agents use clients of every kind.
 type mixed struct {
-	t   *testing.T
-	dir string
-	env []string
+	t    *testing.T
+	base string // contains the project and all homes
+	dir  string
+	env  []string
 }
 
 func newMixed(t *testing.T) *mixed {
+	m := newProject(t)
+	web := httptest.NewServer(&models.Server{})
+	t.Cleanup(web.Close)
+	agents := map[string]any{}
+	for i, s := range steps {
+		entry := m.client(s.agent, s.backend, web.URL)
+		if s.backend == "claude" {
+			maps.Copy(entry, m.planner(m.script(i+1)))
+		}
+		entry["linger"] = "10m"
+		agents[s.agent] = entry
+	}
+	m.configure(map[string]any{"debounce": "300ms", "max_running": 2, "max_warm": len(steps), "defaults": map[string]any{"retry_delay": "1s"}, "agents": agents})
+	return m
+}
+
+// newProject creates a project without a configuration. Its daemon is stopped at the end.
+func newProject(t *testing.T) *mixed {
 	base, err := os.MkdirTemp("", "m") // short, because the length of the daemon's socket path is limited
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mixed{t: t, dir: filepath.Join(base, "project")}
+	m := &mixed{t: t, base: base, dir: filepath.Join(base, "project")}
 	m.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(base, "run"), "LANG=C.UTF-8"}
 	for _, d := range []string{m.dir, filepath.Join(base, "home"), filepath.Join(base, "run")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
-	}
-	web := httptest.NewServer(&models.Server{})
-	t.Cleanup(web.Close)
-	agents := map[string]any{}
-	for i, s := range steps {
-		entry := map[string]any{"backend": s.backend, "linger": "10m"}
-		if s.backend == "claude" {
-			maps.Copy(entry, m.planner(m.script(i+1)))
-		} else {
-			c, err := acptest.Find(s.backend)
-			if err != nil {
-				t.Fatal(err)
-			}
-			home, err := acptest.Prepare(c, repository, filepath.Join(base, s.agent), web.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			env := map[string]string{}
-			for _, each := range home.Env {
-				name, value, _ := strings.Cut(each, "=")
-				env[name] = value
-			}
-			delete(env, "PATH")
-			entry["env"], entry["model"], entry["permissions"] = env, home.Model, map[string]any{"allow": []string{"execute", "edit"}, "otherwise": "allow"}
-			entry["command"] = append([]string{home.Program}, backends.Kind(s.backend).Command[1:]...)
-		}
-		agents[s.agent] = entry
-	}
-	config, err := json.MarshalIndent(map[string]any{"debounce": "300ms", "max_running": 2, "max_warm": len(steps), "defaults": map[string]any{"retry_delay": "1s"}, "agents": agents}, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(m.dir, "claude-swarm.yaml"), config, 0o600); err != nil { // JSON is also valid YAML
-		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		m.run("stop", "--now")
@@ -148,6 +133,45 @@ func newMixed(t *testing.T) *mixed {
 		}
 	})
 	return m
+}
+
+// client returns the configuration of an agent with a real client, which uses the scripted models
+// at a URL. For claude, it is empty; see planner.
+func (m *mixed) client(agent, backend, url string) map[string]any {
+	m.t.Helper()
+	entry := map[string]any{"backend": backend}
+	if backend == "claude" {
+		return entry
+	}
+	c, err := acptest.Find(backend)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	home, err := acptest.Prepare(c, repository, filepath.Join(m.base, agent), url)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	env := map[string]string{}
+	for _, each := range home.Env {
+		name, value, _ := strings.Cut(each, "=")
+		env[name] = value
+	}
+	delete(env, "PATH")
+	entry["env"], entry["model"], entry["permissions"] = env, home.Model, map[string]any{"allow": []string{"execute", "edit"}, "otherwise": "allow"}
+	entry["command"] = append([]string{home.Program}, backends.Kind(backend).Command[1:]...)
+	return entry
+}
+
+// configure writes the configuration.
+func (m *mixed) configure(config map[string]any) {
+	m.t.Helper()
+	text, err := json.MarshalIndent(config, "", "  ")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.dir, "claude-swarm.yaml"), text, 0o600); err != nil { // JSON is also valid YAML
+		m.t.Fatal(err)
+	}
 }
 
 // script returns a function that creates the task for the agent that does step i of a
