@@ -30,7 +30,8 @@ agent. Without an ID it lists the branches. It needs no daemon.
 The merge is made in a temporary folder first. If the target is checked out,
 the new files then appear there, unless changes there are not committed: then
 the merge waits, and says so. Nothing is forced, and no hook runs. A branch with
-a conflict goes back to its author. Only you may merge, not an agent.
+a conflict goes back to its author, and so does one for which a verifier of the
+configuration is red. Only you may merge, not an agent.
 
 --undo ID takes back the changes of a merge, with a new commit.` +
 			examples("claude-swarm merge", "claude-swarm merge k7f3q9m2xd --dry-run", "claude-swarm merge k7f3q9m2xd", "claude-swarm merge --undo k7f3q9m2xd"),
@@ -71,6 +72,7 @@ func (p *post) merger(c *cli.Context) (*merger, error) {
 	var err error
 	m.queue, err = merge.Open(c.Context, merge.Options{
 		Dir: p.home.MergeDir(), Project: p.dir, Environ: os.Environ(), Files: p.home.Files(),
+		Verify: m.verifyMerge(c),
 		Return: func(_ context.Context, done merge.Merge) error { return m.giveBack(c, done) },
 		Busy: func() {
 			fmt.Fprintln(c.App.ErrWriter, "claude-swarm: another claude-swarm merge is running; this one waits for it")
