@@ -44,6 +44,7 @@ var orders = map[string][]string{
 	"irc run":       {"irc run"},
 	"budget raise":  {"budget raise swarm.day 5"},
 	"merge":         {"merge k7f3q9m2xd", "merge --undo k7f3q9m2xd", "merge"},
+	"verify":        {"verify test"},
 	"unhalt":        {"unhalt"},
 	"remove":        {"remove reviewer --keep"},
 	"dead retry":    {"dead retry aaaaaaaaaa"},

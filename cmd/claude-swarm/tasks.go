@@ -31,10 +31,11 @@ from a person. ID, the id of any of its messages, shows one task with its
 messages.
 
 An open task is asking (a person has to answer), working, parked (a budget is
-used up) or waiting. A closed one is given up (the message of the person is a
-dead letter or was refused), failed (a message that it led to is, or nothing was
-permitted) or unverified (its agents say that it is done). Closed tasks are
-listed for log.max_age_days. It also works without a daemon.` +
+used up) or waiting. A closed one is merged, given up (the message of the person
+is a dead letter or was refused), failed (a message that it led to is, nothing
+was permitted, or a verifier is red), verified (its verifiers are green) or
+unverified (its agents say that it is done). Closed tasks are listed for
+log.max_age_days. It also works without a daemon.` +
 			examples("claude-swarm tasks", "claude-swarm tasks --closed --agent coder", "claude-swarm tasks k7f3q9m2xd", "claude-swarm tasks --all --json"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "the closed tasks too"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var shellBlock = regexp.MustCompile("(?ms)^```(?:sh)?\n(.*?)^```$")
+var shellBlock = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 
 // The commands on the pages about topics and attached sessions must work, line by line, in
 // a new project with a daemon. The test does not start a session; it checks that the plugin
@@ -29,7 +29,10 @@ func TestWhatPagesTellToType(t *testing.T) {
 			}
 			typed := 0
 			for _, block := range shellBlock.FindAllStringSubmatch(read(t, "../"+page), -1) {
-				for line := range strings.Lines(block[1]) {
+				if language := block[1]; language != "" && language != "sh" {
+					continue
+				}
+				for line := range strings.Lines(block[2]) {
 					line = strings.TrimSpace(line)
 					typed++
 					if plugin, ok := strings.CutPrefix(line, "claude --plugin-dir "); ok {

@@ -69,7 +69,7 @@ var floors = map[string][]string{
 	"internal/discovery":    {},
 	"internal/tmux":         {},
 	"internal/tokens":       {},
-	"internal/view":         {"dropbox", "internal/config", "internal/git", "internal/webhook", "internal/control", "internal/client", "internal/discovery", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal", "swarm/runner", "swarm/runner/backends", "swarm/whisper"},
+	"internal/view":         {"dropbox", "internal/config", "internal/git", "internal/webhook", "internal/control", "internal/client", "internal/discovery", "internal/screen", "internal/bridge", "ircbridge", "swarm", "swarm/journal", "swarm/merge", "swarm/runner", "swarm/runner/backends", "swarm/whisper"},
 	"internal/webhook":      {"dropbox", "dropbox/outbox", "internal/durable", "internal/screen", "internal/tokens", "swarm/journal"},
 	"cmd/claude-swarm":      {"*"}, // the only package that wires everything together
 	"docs":                  {},

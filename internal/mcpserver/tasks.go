@@ -23,7 +23,7 @@ type taskList struct {
 
 type taskView struct {
 	ID      string   `json:"id" jsonschema:"of the person's message"`
-	State   string   `json:"state" jsonschema:"open: asking (a person), working, parked, waiting; closed: given up, failed, unverified (said to be done)"`
+	State   string   `json:"state" jsonschema:"open: asking (a person), working, parked, waiting; closed: merged, given up, failed, verified, unverified (said to be done)"`
 	By      string   `json:"by" jsonschema:"who asked"`
 	Agent   string   `json:"agent,omitempty" jsonschema:"who has it, or had it last"`
 	Subject string   `json:"subject"`

@@ -30,8 +30,8 @@ type Task struct {
 	// CostUnknown is the number of turns whose cost is unknown or only partly known.
 	CostUnknown int `json:"cost_unknown_turns,omitempty"`
 
-	Branch   string `json:"branch"`   // "": no receipt names a branch yet
-	Verified string `json:"verified"` // unverified, or "" for a task that is open or was not done
+	Branch   string `json:"branch"`   // of the working tree of its last turn; "" if it ran in none
+	Verified string `json:"verified"` // verified, unverified or failed; "" for a task that is open or was given up
 
 	Result string `json:"result,omitempty"` // the newest result of it in the lead's mailbox that is not filed
 	Why    string `json:"why,omitempty"`    // why it is in its state

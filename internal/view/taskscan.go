@@ -15,6 +15,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/screen"
 	"github.com/claude-swarm/claude-swarm/swarm"
 	"github.com/claude-swarm/claude-swarm/swarm/journal"
+	"github.com/claude-swarm/claude-swarm/swarm/merge"
 )
 
 // A taskScan collects what the files say about each trace.
@@ -43,6 +44,7 @@ type taskTrace struct {
 	result         string         // the newest result in the lead's mailbox
 	resultAt       time.Time
 	asked          []string // the questions for whose answer a running turn waits
+	branch, commit string   // of its last turn in a working tree, if possible one with verifiers
 	capped, capWhy string   // the command that raises its cap, and why
 }
 
@@ -76,6 +78,10 @@ func (s *taskScan) read() error {
 			return true
 		}
 		t.turn(l.Agent, l.At, l.Outcome, l.CostUSD, l.IsCostUnknown())
+		// An agent without verifiers does not take away the proof of another one's branch.
+		if l.Branch != "" && (l.Branch == t.branch || l.Verified != "" || t.word == "") {
+			t.branch, t.commit, t.word = l.Branch, l.Commit, l.Verified
+		}
 		if journal.EndedWell(l.Outcome) {
 			s.settled[l.Message] = true
 		}
@@ -89,6 +95,9 @@ func (s *taskScan) read() error {
 		return err
 	}
 	s.caps()
+	if err := s.merges(); err != nil {
+		return err
+	}
 	seen := map[string]dropbox.Found{} // unfinished and lost messages, at the place where the scan saw them last
 	for f, err := range s.Store.All() {
 		if err != nil {
@@ -111,6 +120,24 @@ func (s *taskScan) read() error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// merges notes the tasks whose last commit a person merged and did not take back.
+func (s *taskScan) merges() error {
+	all, err := merge.List(s.Home.MergeDir())
+	if err != nil {
+		return err
+	}
+	done := map[string]bool{}
+	for _, m := range all {
+		if m.State == merge.Merged && m.Undoes == "" && m.Undone == "" {
+			done[m.Commit] = true
+		}
+	}
+	for _, t := range s.traces {
+		t.merged = t.commit != "" && done[t.commit]
 	}
 	return nil
 }
@@ -483,8 +510,8 @@ func (s *taskScan) task(id string, found *taskTrace) (Task, error) {
 	t := Task{
 		ID: id, State: found.state(), Agents: append([]string{}, found.agents...), Since: found.ended.UTC(),
 		CostUSD: found.usd, CostUnknown: found.unknown, Turns: found.turns, Failed: found.failed, Result: found.result, Parts: found.parts,
+		Branch: found.branch, Verified: found.verified(),
 	}
-	t.Verified = t.State.verified()
 	slices.SortStableFunc(t.Parts, func(a, b TaskPart) int {
 		states := TaskStates()
 		return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), a.Since.Compare(b.Since), strings.Compare(a.ID, b.ID))
@@ -506,6 +533,10 @@ func (s *taskScan) task(id string, found *taskTrace) (Task, error) {
 		return t, nil
 	}
 	switch {
+	case t.State == TaskFailed && t.Why == "" && found.word == journal.WorkFailed:
+		t.Why, t.Next = "its verifiers are red", "claude-swarm diff "+t.Agent+" "+id
+	case t.State == TaskVerified:
+		t.Next = "claude-swarm merge " + t.Branch
 	case t.State == TaskFailed && t.Why == "":
 		t.Why, t.Next = "nothing was permitted", "claude-swarm trace "+id
 	case t.State == TaskUnverified && t.Result != "":

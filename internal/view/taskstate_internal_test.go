@@ -25,13 +25,35 @@ func TestStateOfATask(t *testing.T) {
 		"a part was given up":                 {parts(TaskFailed), TaskFailed, false},
 		"what was asked was given up":         {parts(TaskFailed, TaskGivenUp), TaskGivenUp, false},
 		"nothing was permitted":               {denied, TaskFailed, false},
+		"the verifiers are green":             {taskFacts{word: "verified"}, TaskVerified, false},
+		"the verifiers are red":               {taskFacts{word: "failed"}, TaskFailed, false},
+		"it was merged":                       {taskFacts{word: "unverified", merged: true}, TaskMerged, false},
+		"it was merged, and goes on":          {taskFacts{parts: parts(TaskWaiting).parts, merged: true}, TaskWaiting, true},
 	} {
 		got := tc.facts.state()
 		if got != tc.want || got.IsOpen() != tc.open {
 			t.Errorf("%s: %s, open %t; want %s, %t", name, got, got.IsOpen(), tc.want, tc.open)
 		}
-		if proof := got.verified(); (proof == "unverified") != (got == TaskUnverified) {
-			t.Errorf("%s: verified %q", name, proof)
+	}
+}
+
+// The proof of a task is the word of its verifiers. An open task and one that was given up have
+// none.
+func TestProofOfATask(t *testing.T) {
+	for name, tc := range map[string]struct {
+		facts taskFacts
+		want  string
+	}{
+		"without verifiers": {taskFacts{}, "unverified"},
+		"green":             {taskFacts{word: "verified"}, "verified"},
+		"green and merged":  {taskFacts{word: "verified", merged: true}, "verified"},
+		"red":               {taskFacts{word: "failed"}, "failed"},
+		"denied":            {taskFacts{denied: true}, ""},
+		"given up":          {taskFacts{word: "verified", parts: []TaskPart{{State: TaskGivenUp}}}, ""},
+		"open":              {taskFacts{word: "verified", parts: []TaskPart{{State: TaskWaiting}}}, ""},
+	} {
+		if got := tc.facts.verified(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }

@@ -50,6 +50,10 @@ type LedgerLine struct {
 	Context     Context        `json:"context,omitzero"`  // of the session at the end of the turn
 	Text        string         `json:"text,omitempty"`    // the last words of the turn, on one line
 	ByLead      bool           `json:"by_lead,omitempty"` // its message was verified to be from the lead
+	Branch      string         `json:"branch,omitempty"`  // as in [Receipt]
+	Commit      string         `json:"commit,omitempty"`  // as in [Receipt]
+	// Verified is [Verification].Word; "" if the agent has no verifiers.
+	Verified string `json:"verified,omitempty"`
 }
 
 // ClientName names the kind of a client and its version, such as "codex 2.6.0". The version
@@ -364,6 +368,10 @@ func LineOf(m *dropbox.Message, r *Receipt) LedgerLine {
 	}
 	if r.Attached {
 		l.Via = ViaAttach
+	}
+	l.Branch, l.Commit = r.Branch, r.Commit
+	if r.Verification != nil {
+		l.Verified = r.Verification.Word
 	}
 	if n := len(r.Attempts); n > 0 {
 		last := r.Attempts[n-1]

@@ -17,13 +17,16 @@ import (
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 )
 
-// List returns all merges, ordered by the time at which they were asked for. It needs no lock. A
-// merge that changes its state meanwhile is listed once.
-func (q *Queue) List() ([]Merge, error) {
+// List returns all merges, ordered by the time at which they were asked for; see [List].
+func (q *Queue) List() ([]Merge, error) { return List(q.o.Dir) }
+
+// List returns all merges of the queue in the folder dir, ordered by the time at which they were
+// asked for. It needs no lock and no git. A merge that changes its state meanwhile is listed once.
+func List(dir string) ([]Merge, error) {
 	found := map[string]Merge{}
 	// In the order of the states, so that a merge that moves on is seen in its later state.
 	for _, state := range []State{Waiting, Merging, Merged, Refused} {
-		entries, err := os.ReadDir(filepath.Join(q.o.Dir, folders[state]))
+		entries, err := os.ReadDir(filepath.Join(dir, folders[state]))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
@@ -34,7 +37,7 @@ func (q *Queue) List() ([]Merge, error) {
 			if !ok || strings.HasPrefix(id, ".") { // a temporary file that a crash left
 				continue
 			}
-			m, err := q.read(state, id)
+			m, err := read(dir, state, id)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			} else if err != nil {
@@ -67,13 +70,15 @@ func (q *Queue) get(id string) (m Merge, ok bool, err error) {
 	return all[i], true, nil
 }
 
-func (q *Queue) path(state State, id string) string {
-	return filepath.Join(q.o.Dir, folders[state], id+".json")
+func (q *Queue) path(state State, id string) string { return pathIn(q.o.Dir, state, id) }
+
+func pathIn(dir string, state State, id string) string {
+	return filepath.Join(dir, folders[state], id+".json")
 }
 
-func (q *Queue) read(state State, id string) (Merge, error) {
+func read(dir string, state State, id string) (Merge, error) {
 	var m Merge
-	err := durable.ReadJSON(q.path(state, id), &m)
+	err := durable.ReadJSON(pathIn(dir, state, id), &m)
 	m.State = state
 	return m, err
 }
