@@ -37,7 +37,8 @@ type agentTree struct {
 // enter returns the settings of a turn for a message, in the agent's working tree, and notes the
 // tree in the turn's record. The error is a [*worktree.RefusedError], a [*worktree.BusyError], or
 // one from git or the disk.
-func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Message, rec *journal.Record) (turn.Settings, error) {
+func (t *agentTree) enter(ctx context.Context, s turn.Settings, j *mail.Job, rec *journal.Record) (turn.Settings, error) {
+	m := j.Claim.Message
 	asked := t.control.settings().Worktree
 	if !asked.Mode.On() {
 		return s, nil
@@ -48,13 +49,28 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, m *dropbox.Messa
 	if err != nil {
 		return s, err
 	}
-	if rec.Base, err = t.trees.Tip(ctx, tree); err != nil {
+	rec.Tree, rec.Branch = tree.Dir, tree.Branch
+	if rec.Base, err = t.base(ctx, tree, j); err != nil {
 		return s, err
 	}
-	rec.Tree, rec.Branch = tree.Dir, tree.Branch
 	s = t.in(rec, s)
 	rec.Cwd = s.Client.Dir
 	return s, nil
+}
+
+// base returns the commit of a tree's branch before the work on a message began. What an earlier
+// attempt committed belongs to the work.
+func (t *agentTree) base(ctx context.Context, tree worktree.Tree, j *mail.Job) (string, error) {
+	earlier, err := journal.Records(t.inbox.Home, j.Claim.ID, j.Claim.Begun)
+	if err != nil {
+		return "", err
+	}
+	for _, rec := range earlier {
+		if rec.Branch == tree.Branch && rec.Base != "" {
+			return rec.Base, nil
+		}
+	}
+	return t.trees.Tip(ctx, tree)
 }
 
 // treeTask returns the task for which a turn on a message needs a tree; "" means the tree of all
@@ -92,8 +108,8 @@ func (t *agentTree) line(rec *journal.Record, dir string) string {
 	if rec.Tree == "" {
 		return ""
 	}
-	return fmt.Sprintf("Your folder is %s, a git worktree with the branch %s, now at %.12s. Work there and nowhere else, and commit what you finish to that branch: uncommitted work counts as unfinished. "+
-		"Do not switch to another branch there, and do not use git worktree.", dir, rec.Branch, rec.Base)
+	return fmt.Sprintf("Your folder is %s, a git worktree with the branch %s. Work there and nowhere else, and commit what you finish to that branch: uncommitted work counts as unfinished. "+
+		"Do not switch to another branch there, and do not use git worktree.", dir, rec.Branch)
 }
 
 // tip returns the commit of a turn's branch, or "" if the turn ran in no tree.

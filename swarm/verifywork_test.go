@@ -113,6 +113,21 @@ func TestRedWorkFails(t *testing.T) {
 	})
 }
 
+// An agent that commits nothing more after a red verifier does not get rid of the verdict.
+func TestRedWorkStaysRed(t *testing.T) {
+	r := newVerifying(t, "! test -e bad.txt")
+	r.commits("bad.txt", func(n int) string { return map[int]string{1: "bad\n"}[n] })
+	r.start()
+	id := r.send("coder", "do it")
+	if body := string(r.answer(id).Body); !strings.HasPrefix(body, "Failed: test: red") {
+		t.Errorf("the sender is told %q", body)
+	}
+	receipt := r.receipt("coder", id)
+	if base := r.git("rev-parse", "main"); receipt.Base != base || len(receipt.Attempts) != 3 {
+		t.Errorf("the receipt has the base %s and %d attempts, want %s and 3", receipt.Base, len(receipt.Attempts), base)
+	}
+}
+
 // Work without a commit, and work whose verifier cannot run, is unverified.
 func TestUnverifiedWork(t *testing.T) {
 	r := newVerifying(t, "no-such-program")

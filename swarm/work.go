@@ -84,7 +84,7 @@ func (a *agent) runJob(stop, kill context.Context, j *mail.Job, reserved *budget
 		Agent: a.name, Message: m.ID, Thread: m.Thread, Trace: m.Trace, Hops: m.Hops, Path: m.Path,
 		Notes: j.NoteIDs(), ByLead: j.ByLead(),
 	}
-	if settings, err = a.tree.enter(ctx, settings, m, &record); err != nil {
+	if settings, err = a.tree.enter(ctx, settings, j, &record); err != nil {
 		return a.withoutTree(j, err)
 	}
 	a.tasks.moved() // other messages of the task may go on during a drain

@@ -56,7 +56,7 @@ type Receipt struct {
 	Into        string   `yaml:"into,omitempty" json:"into,omitempty"`       // id of the message in whose turn this message was handled
 	Files       []string `yaml:"files,omitempty" json:"files,omitempty"`     // files written by the CLI's own tools
 	// Branch is the branch of the working tree in which the turn ran, and Base and Commit are its
-	// commits at the beginning and at the end of the turn. All are empty without a working tree.
+	// commits before the first attempt at the message and after the last one. All are empty without a working tree.
 	Branch string `yaml:"branch,omitempty" json:"branch,omitempty"`
 	Base   string `yaml:"base,omitempty" json:"base,omitempty"`
 	Commit string `yaml:"commit,omitempty" json:"commit,omitempty"`

@@ -36,7 +36,7 @@ type Record struct {
 	Notes   []string `json:"notes,omitempty"`
 	// Tree is the folder of the working tree in which the turn runs, relative to the project, with
 	// slashes; "" if it runs in none. Branch is the tree's branch, and Base the commit of the branch
-	// when the turn began.
+	// when the first attempt at the message began.
 	Tree   string `json:"tree,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Base   string `json:"base,omitempty"`
