@@ -162,6 +162,7 @@ func TestAHalfRemovedFolder(t *testing.T) {
 		p := newProject(t)
 		trees := p.open()
 		tree := p.make(trees, worktree.Request{Agent: "coder", Task: "k7f3q9m2xd"})
+		p.gitIn(trees.Path(tree), "commit", "-q", "--allow-empty", "-m", "work")
 		worktree.CutAt(trees, func(step string) error {
 			if step != "before git worktree remove" {
 				return nil

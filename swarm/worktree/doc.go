@@ -10,7 +10,7 @@
 // Only the daemon runs git's worktree verbs. It makes the folder before a turn and, for a task,
 // removes it when the turn has ended well, nothing in the folder is uncommitted, and the branch
 // holds the commit. Nothing is ever forced: git refuses to remove a folder with changes or with
-// files that it does not ignore, and then the folder stays. The branch stays in any case. A
+// files that it does not ignore, and then the folder stays. The branch stays, unless nothing was committed on it. A
 // further message of the task gets the folder again, with the branch as it is.
 //
 // # What is promised

@@ -130,6 +130,7 @@ func TestABusyBranch(t *testing.T) {
 	trees := p.open()
 	r := worktree.Request{Agent: "coder", Task: "k7f3q9m2xd"}
 	tree := p.make(trees, r)
+	p.gitIn(trees.Path(tree), "commit", "-q", "--allow-empty", "-m", "work")
 	if _, err := trees.Remove(t.Context(), tree); err != nil {
 		t.Fatal(err)
 	}

@@ -158,8 +158,35 @@ func (t *Trees) removeFolder(ctx context.Context, tree Tree) (kept string, err e
 			return "", err
 		}
 	}
+	if tree.Tip == "" || tree.Tip == tree.Base {
+		return "", t.removeBranch(ctx, tree)
+	}
 	tree.State = Removed
 	return "", t.record(tree)
+}
+
+// removeBranch removes a branch on which nothing was committed, unless somebody has moved it since.
+func (t *Trees) removeBranch(ctx context.Context, tree Tree) error {
+	ref := "refs/heads/" + tree.Branch
+	tip, err := t.commit(ctx, ref)
+	if err != nil {
+		return err
+	}
+	switch tip {
+	case "":
+	case tree.Base:
+		err := t.step("git update-ref -d", func() error {
+			_, err := t.run(ctx, "update-ref", "-d", ref, tip)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	default:
+		tree.State, tree.Tip = Removed, tip
+		return t.record(tree)
+	}
+	return t.forget(tree)
 }
 
 // restoreFiles brings back the files that an interrupted removal deleted: git does not remove a

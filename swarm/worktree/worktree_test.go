@@ -137,3 +137,41 @@ func TestATreeFromBeginningToEnd(t *testing.T) {
 		t.Errorf("the second agent's tree is %+v", other)
 	}
 }
+
+// A branch on which nothing was committed goes with its folder. One that somebody moved meanwhile
+// stays.
+func TestABranchWithoutACommitGoes(t *testing.T) {
+	p := newProject(t)
+	trees := p.open()
+	r := worktree.Request{Agent: "coder", Task: "k7f3q9m2xd"}
+	tree := p.make(trees, r)
+	if kept, err := trees.Remove(t.Context(), tree); err != nil || kept != "" {
+		t.Fatalf("kept %q, %v", kept, err)
+	}
+	if branches := p.git("branch", "--list", "task/*"); branches != "" || len(trees.List()) != 0 {
+		t.Errorf("the branches are %q, the trees %v", branches, trees.List())
+	}
+	p.git("commit", "-q", "--allow-empty", "-m", "a person's work")
+	tree = p.make(trees, r)
+	if tree.Base != p.git("rev-parse", "main") {
+		t.Errorf("made again, the tree begins at %s", tree.Base)
+	}
+	worktree.CutAt(trees, func(step string) error {
+		if step == "before git update-ref -d" {
+			p.git("branch", "-f", tree.Branch, "main~1")
+		}
+		return nil
+	})
+	if _, err := trees.Remove(t.Context(), tree); err == nil {
+		t.Error("a branch that was moved meanwhile was removed")
+	}
+	if got := p.git("rev-parse", tree.Branch); got != p.git("rev-parse", "main~1") {
+		t.Errorf("the branch is at %s", got)
+	}
+	if err := p.open().Reconcile(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, _ := p.open().Of("coder", "k7f3q9m2xd"); got.State != worktree.Removed {
+		t.Errorf("then the tree is %q", got.State)
+	}
+}
