@@ -58,8 +58,8 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, j *mail.Job, rec
 	return s, nil
 }
 
-// base returns the commit of a tree's branch before the work on a message began. What an earlier
-// attempt committed belongs to the work.
+// base returns the commit of a tree's branch before the work on a message began. The work includes
+// what an earlier attempt committed.
 func (t *agentTree) base(ctx context.Context, tree worktree.Tree, j *mail.Job) (string, error) {
 	earlier, err := journal.Records(t.inbox.Home, j.Claim.ID, j.Claim.Begun)
 	if err != nil {

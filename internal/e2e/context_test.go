@@ -19,8 +19,9 @@ import (
 // maxContext is the maximum size of our additions to an agent's first request, in tokens,
 // with IRC off. An agent needs 50 of these tokens to see its remaining budget and to
 // choose who answers its question. Without this information, an agent spends more than 50
-// extra tokens.
-const maxContext = 2550
+// extra tokens. The tool tasks and the key depends_on take 84: with them, an agent that plans
+// reads one short list instead of asking each agent, and sends work in its order at once.
+const maxContext = 2640
 
 // Our share of an agent's first request stays small: the tools, the system prompt, and the
 // frame of the message.
