@@ -44,7 +44,7 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, j *mail.Job, rec
 		return s, nil
 	}
 	tree, err := t.trees.Make(ctx, worktree.Request{
-		Agent: t.name, Task: treeTask(asked.Mode, m), Message: m.ID, Cwd: s.Client.Dir, Settings: asked,
+		Agent: t.name, Task: treeTask(asked.Mode, m), Message: m.ID, Cwd: s.Client.Dir, From: t.from(m), Settings: asked,
 	})
 	if err != nil {
 		return s, err
@@ -56,6 +56,17 @@ func (t *agentTree) enter(ctx context.Context, s turn.Settings, j *mail.Job, rec
 	s = t.in(rec, s)
 	rec.Cwd = s.Client.Dir
 	return s, nil
+}
+
+// from returns the branch of the agent that sent a message, if it has one for the task. A new tree
+// begins there, so that a reviewer sees the work that it reviews. "" means the project's HEAD.
+func (t *agentTree) from(m *dropbox.Message) string {
+	for _, task := range []string{taskOf(m), ""} {
+		if tree, ok := t.trees.Of(m.From, task); ok && m.From != t.name {
+			return "refs/heads/" + tree.Branch
+		}
+	}
+	return ""
 }
 
 // base returns the commit of a tree's branch before the work on a message began. The work includes

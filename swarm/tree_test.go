@@ -125,6 +125,40 @@ func TestUncommittedWorkKeepsItsFolder(t *testing.T) {
 	}
 }
 
+// The tree of an agent that gets mail from another agent of the task begins with that agent's
+// work, each time anew while it commits nothing.
+func TestAReviewerSeesTheWork(t *testing.T) {
+	r := newRepository(t, worktree.PerTask, "coder", "reviewer")
+	seen := make(chan string, 10)
+	r.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			if turn.Agent == "reviewer" {
+				data, err := os.ReadFile(filepath.Join(turn.Spec.Dir, "work.txt"))
+				seen <- string(data)
+				return err
+			}
+			err := os.WriteFile(filepath.Join(turn.Spec.Dir, "work.txt"), []byte(turn.ID), 0o600)
+			r.commit(turn.Spec.Dir, turn.ID)
+			return err
+		}), runnertest.Say("done")}
+	}
+	r.start()
+	task := r.send("coder", "write it")
+	r.answer(task)
+	inTask := func(from string) func(*dropbox.Message) {
+		return func(m *dropbox.Message) { m.From, m.Trace = from, task }
+	}
+	for range 2 {
+		review := r.send("reviewer", "review it", inTask("coder"))
+		r.until("the review is done", func() bool { return len(r.files("reviewer", "new"))+len(r.files("reviewer", "cur")) == 0 })
+		if got := <-seen; got != r.git("show", "task/"+task+":work.txt") {
+			t.Errorf("in %s the reviewer saw %q", review, got)
+		}
+		again := r.send("coder", "write it again", inTask(dropbox.Lead))
+		r.answer(again)
+	}
+}
+
 // An agent with one tree keeps it, and keeps its conversation without a copy.
 func TestAnAgentHasAWorkingTree(t *testing.T) {
 	r := newRepository(t, worktree.PerAgent, "coder")
