@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/claude-swarm/claude-swarm/dropbox"
 	"github.com/claude-swarm/claude-swarm/internal/durable"
 	"github.com/claude-swarm/claude-swarm/internal/git"
 	"github.com/claude-swarm/claude-swarm/swarm/merge"
@@ -192,14 +193,14 @@ func (m *merger) request(c *cli.Context) (merge.Request, error) {
 }
 
 // tree finds the working tree of a branch by the whole name of the branch, its name without the
-// folder, or the beginning of that.
+// folder, or a part of that as for the ID of a message.
 func (m *merger) tree(id string) (worktree.Tree, error) {
 	var found []worktree.Tree
 	for _, t := range m.trees.List() {
 		if t.Branch == id || merge.NameOf(t.Branch) == id {
 			return t, nil
 		}
-		if strings.HasPrefix(merge.NameOf(t.Branch), id) {
+		if dropbox.MatchID(merge.NameOf(t.Branch), id) {
 			found = append(found, t)
 		}
 	}
@@ -207,9 +208,13 @@ func (m *merger) tree(id string) (worktree.Tree, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return worktree.Tree{}, fail(exitUnknown, "claude-swarm merge "+merge.NameOf(found[0].Branch), "%s is the beginning of the names of %d branches", id, len(found))
+		return worktree.Tree{}, severalBranches(id, "claude-swarm merge "+merge.NameOf(found[0].Branch), len(found))
 	}
 	return worktree.Tree{}, fail(exitUnknown, "claude-swarm merge list", "no agent has made a branch named %q", id)
+}
+
+func severalBranches(id, next string, n int) error {
+	return fail(exitUnknown, next, "%s is a part of the names of %d branches", id, n)
 }
 
 // subject returns what was asked for in a task, in one line, or "".
@@ -225,22 +230,33 @@ func (m *merger) subject(task string) string {
 	return cmp.Or(first.Subject, line)
 }
 
-// find returns the latest merge that an ID or the name of a branch names. landed means that only one
-// that was merged counts.
+// find returns the latest merge that an ID, or the name of a branch as for tree, names. landed
+// means that only one that was merged counts.
 func (m *merger) find(id string, landed bool) (merge.Merge, error) {
 	all, err := m.queue.List()
 	if err != nil {
 		return merge.Merge{}, err
 	}
+	var found []merge.Merge // the latest merge of each branch of whose name id is a part
 	for _, one := range slices.Backward(all) {
 		if landed && (one.State != merge.Merged || one.Undoes != "") {
 			continue
 		}
-		if one.ID == id || one.Branch == id || merge.NameOf(one.Branch) == id {
+		name := merge.NameOf(one.Branch)
+		if one.ID == id || one.Branch == id || name == id {
 			return one, nil
 		}
+		listed := slices.ContainsFunc(found, func(f merge.Merge) bool { return f.Branch == one.Branch })
+		if !listed && dropbox.MatchID(name, id) {
+			found = append(found, one)
+		}
 	}
-	if landed {
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return merge.Merge{}, severalBranches(id, "claude-swarm merge list", len(found))
+	case landed:
 		return merge.Merge{}, fail(exitUnknown, "claude-swarm merge list", "no branch named %q was merged", id)
 	}
 	return merge.Merge{}, fail(exitUnknown, "claude-swarm merge list", "there is no merge of a branch named %q", id)
