@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/claude-swarm/claude-swarm/internal/screen"
+	"github.com/claude-swarm/claude-swarm/internal/view"
 	"github.com/claude-swarm/claude-swarm/swarm/merge"
 )
 
@@ -24,6 +25,17 @@ type readyBranch struct {
 	Target string `json:"target"`
 	Agent  string `json:"agent"`
 	Task   string `json:"task,omitempty"`
+	State  string `json:"state,omitempty"` // how far the task came, as in tasks; "" if it is not known
+}
+
+// word returns the state of the branch in the table: that of its task if it says more than that
+// the work is done.
+func (r readyBranch) word() string {
+	switch r.State {
+	case "", string(view.TaskUnverified), string(view.TaskMerged):
+		return "ready"
+	}
+	return r.State
 }
 
 // ready lists the branches that can be merged.
@@ -43,10 +55,33 @@ func (m *merger) ready(ctx context.Context, all []merge.Merge) ([]readyBranch, e
 		commit := commits[t.Target][t.Branch]
 		listed := slices.ContainsFunc(all, func(one merge.Merge) bool { return one.Branch == t.Branch && one.Commit == commit })
 		if commit != "" && !listed {
-			list = append(list, readyBranch{merge.NameOf(t.Branch), t.Branch, commit, t.Target, t.Agent, t.Task})
+			list = append(list, readyBranch{merge.NameOf(t.Branch), t.Branch, commit, t.Target, t.Agent, t.Task, ""})
 		}
 	}
 	return list, nil
+}
+
+// addStates sets the states of branches. The state of a closed task is that of one of its branches.
+func (m *merger) addStates(c *cli.Context, list []readyBranch) error {
+	if !slices.ContainsFunc(list, func(r readyBranch) bool { return r.Task != "" }) {
+		return nil
+	}
+	st, err := statusOf(c, nil)
+	if err != nil {
+		return err
+	}
+	all, err := view.TasksOf(m.Client, st, view.TaskQuery{Open: true, Closed: true, Since: m.closedSince(time.Now())})
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		for _, t := range all.Tasks {
+			if t.ID == list[i].Task && (t.State.IsOpen() || t.Branch == list[i].Branch) {
+				list[i].State = string(t.State)
+			}
+		}
+	}
+	return nil
 }
 
 func mergeList(c *cli.Context, p *post) error {
@@ -63,6 +98,9 @@ func mergeList(c *cli.Context, p *post) error {
 	}
 	ready, err := m.ready(c.Context, all)
 	if err != nil {
+		return err
+	}
+	if err := m.addStates(c, ready); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -90,14 +128,25 @@ func mergeList(c *cli.Context, p *post) error {
 		}
 	}
 	for _, r := range ready {
-		t.add(r.ID, r.Agent, "ready", fmt.Sprintf("%s at %.12s, into %s", r.Branch, r.Commit, r.Target))
+		t.add(r.ID, r.Agent, r.word(), fmt.Sprintf("%s at %.12s, into %s", r.Branch, r.Commit, r.Target))
 	}
 	t.write(c.App.Writer, nil)
-	if len(ready) > 0 {
+	if next := nextToMerge(ready); next != "" {
 		fmt.Fprintln(c.App.Writer)
-		writeSteps(c.App.Writer, "try: claude-swarm merge "+ready[0].ID+" --dry-run", "merge: claude-swarm merge "+ready[0].ID)
+		writeSteps(c.App.Writer, "try: claude-swarm merge "+next+" --dry-run", "merge: claude-swarm merge "+next)
 	}
 	return nil
+}
+
+// nextToMerge returns the ID of the first branch with work that is done, if possible verified, or ""
+// without such a branch.
+func nextToMerge(list []readyBranch) string {
+	for _, word := range []string{string(view.TaskVerified), "ready"} {
+		if i := slices.IndexFunc(list, func(r readyBranch) bool { return r.word() == word }); i >= 0 {
+			return list[i].ID
+		}
+	}
+	return ""
 }
 
 func mergeShow(c *cli.Context, p *post) error {
@@ -185,6 +234,11 @@ func sayMerge(c *cli.Context, one merge.Merge) error {
 	}
 	if err != nil || ended {
 		return err
+	}
+	if dry && !c.Bool("json") { // no record is kept that "merge show" could print
+		for _, line := range one.Output {
+			fmt.Fprintln(c.App.ErrWriter, "  "+screen.Visible(line))
+		}
 	}
 	if one.State == merge.Waiting && !dry {
 		return fail(exitFailed, one.Next, "%s waits for its merge: %s", one.Branch, one.Why)

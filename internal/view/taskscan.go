@@ -45,6 +45,7 @@ type taskTrace struct {
 	resultAt       time.Time
 	asked          []string // the questions for whose answer a running turn waits
 	branch, commit string   // of its last turn in a working tree, if possible one with verifiers
+	undone         string   // the commit that took its merge back, or ""
 	capped, capWhy string   // the command that raises its cap, and why
 }
 
@@ -124,20 +125,22 @@ func (s *taskScan) read() error {
 	return nil
 }
 
-// merges notes the tasks whose last commit a person merged and did not take back.
+// merges notes the tasks whose last commit a person merged, and whether they took that back.
 func (s *taskScan) merges() error {
 	all, err := merge.List(s.Home.MergeDir())
 	if err != nil {
 		return err
 	}
-	done := map[string]bool{}
+	undone := map[string]string{} // what took the merge of a commit back, or ""
 	for _, m := range all {
-		if m.State == merge.Merged && m.Undoes == "" && m.Undone == "" {
-			done[m.Commit] = true
+		if m.State == merge.Merged && m.Undoes == "" {
+			undone[m.Commit] = m.Undone
 		}
 	}
 	for _, t := range s.traces {
-		t.merged = t.commit != "" && done[t.commit]
+		if by, merged := undone[t.commit]; merged && t.commit != "" {
+			t.merged, t.undone = by == "", by
+		}
 	}
 	return nil
 }
@@ -535,8 +538,10 @@ func (s *taskScan) task(id string, found *taskTrace) (Task, error) {
 	switch {
 	case t.State == TaskFailed && t.Why == "" && found.word == journal.WorkFailed:
 		t.Why, t.Next = "its verifiers are red", "claude-swarm diff "+t.Agent+" "+id
+	case t.State == TaskVerified && found.undone != "": // git would not merge the same commits again
+		t.Why, t.Next = "its merge was taken back", "git revert "+found.undone[:min(12, len(found.undone))]
 	case t.State == TaskVerified:
-		t.Next = "claude-swarm merge " + t.Branch
+		t.Next = "claude-swarm merge " + merge.NameOf(t.Branch)
 	case t.State == TaskFailed && t.Why == "":
 		t.Why, t.Next = "nothing was permitted", "claude-swarm trace "+id
 	case t.State == TaskUnverified && t.Result != "":

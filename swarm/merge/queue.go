@@ -265,6 +265,9 @@ func (q *Queue) Try(ctx context.Context, r Request) (m Merge, err error) {
 			return err
 		}
 		if m.State, err = q.prepare(ctx, &m, old); err != nil || m.State != Merging {
+			if m.Cause == Red { // there will be no record to show
+				m.Next = "git diff " + m.Target + "..." + m.Branch
+			}
 			return err
 		}
 		m.State = Merged
