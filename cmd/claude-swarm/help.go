@@ -69,10 +69,12 @@ func writeHelp(w io.Writer, app *cli.App, chain []*cli.Command) {
 // argumentsOf returns what can follow a verb on the command line, as the help shows it.
 func argumentsOf(c *cli.Command) string {
 	var parts []string
-	if len(c.Subcommands) > 0 {
+	switch arg, optional := strings.CutPrefix(c.ArgsUsage, "["); {
+	case len(c.Subcommands) > 0 && optional: // one or the other, or neither
+		parts = append(parts, "[VERB | "+arg)
+	case len(c.Subcommands) > 0:
 		parts = append(parts, "VERB")
-	}
-	if c.ArgsUsage != "" {
+	case c.ArgsUsage != "":
 		parts = append(parts, c.ArgsUsage)
 	}
 	if len(c.Flags) > 0 {
