@@ -331,7 +331,7 @@ func (s *taskScan) published(p *TaskPart, f dropbox.Found, m *dropbox.Message) (
 	case err != nil:
 		return false, err
 	case publication && by == "":
-		p.Agent, p.Why = "", "nobody has claimed it on "+m.Topic
+		p.Agent, p.Why, p.Next = "", "nobody has claimed it on "+m.Topic, "claude-swarm claim "+p.ID+" --for AGENT"
 	case publication:
 		p.Agent, p.Why = by, by+" has claimed it"
 		if by == dropbox.Lead {
