@@ -126,7 +126,7 @@ func TestUncommittedWorkKeepsItsFolder(t *testing.T) {
 }
 
 // The tree of an agent that gets mail from another agent of the task begins with that agent's
-// work, each time anew while it commits nothing.
+// work. While it commits nothing, each further mail brings it the newest commit again.
 func TestAReviewerSeesTheWork(t *testing.T) {
 	r := newRepository(t, worktree.PerTask, "coder", "reviewer")
 	seen := make(chan string, 10)
