@@ -171,8 +171,11 @@ func TestABackgroundAgentOfATurnEndsWithIt(t *testing.T) {
 		t.Errorf("receipt = %+v", r)
 	}
 	p.until("what the turn started has ended", func() bool { return len(p.marked()) == 0 })
-	if left := p.natives(); len(left) > 0 {
-		t.Errorf("still running: %+v", left)
+	// The client lists an agent for a while after its process was killed, without a process.
+	for _, left := range p.natives() {
+		if left.runs() {
+			t.Errorf("still running: %+v", left)
+		}
 	}
 }
 
