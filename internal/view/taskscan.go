@@ -79,10 +79,7 @@ func (s *taskScan) read() error {
 			return true
 		}
 		t.turn(l.Agent, l.At, l.Outcome, l.CostUSD, l.IsCostUnknown())
-		// An agent without verifiers does not take away the proof of another one's branch.
-		if l.Branch != "" && (l.Branch == t.branch || l.Verified != "" || t.word == "") {
-			t.branch, t.commit, t.word = l.Branch, l.Commit, l.Verified
-		}
+		t.judged(l)
 		if journal.EndedWell(l.Outcome) {
 			s.settled[l.Message] = true
 		}
@@ -123,6 +120,17 @@ func (s *taskScan) read() error {
 		}
 	}
 	return nil
+}
+
+// judged notes the branch and the verification of a turn. A turn without verifiers does not take
+// away the proof of another agent's branch, and one that committed nothing not that of the commit.
+func (t *taskTrace) judged(l journal.LedgerLine) {
+	same := l.Branch == t.branch && l.Commit == t.commit
+	switch {
+	case l.Branch == "", t.word != "" && l.Verified == "" && l.Branch != t.branch, t.word != "" && same && l.Verified != journal.WorkVerified:
+		return
+	}
+	t.branch, t.commit, t.word = l.Branch, l.Commit, l.Verified
 }
 
 // merges notes the tasks whose last commit a person merged, and whether they took that back.

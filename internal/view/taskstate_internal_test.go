@@ -1,6 +1,10 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/claude-swarm/claude-swarm/swarm/journal"
+)
 
 // The first state for which there is a fact wins.
 func TestStateOfATask(t *testing.T) {
@@ -54,6 +58,32 @@ func TestProofOfATask(t *testing.T) {
 	} {
 		if got := tc.facts.verified(); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+// The proof belongs to the newest commit with a proof.
+func TestWhichTurnProvesATask(t *testing.T) {
+	line := func(branch, commit, word string) journal.LedgerLine {
+		return journal.LedgerLine{Branch: branch, Commit: commit, Verified: word}
+	}
+	for name, tc := range map[string]struct {
+		lines        []journal.LedgerLine
+		commit, word string
+	}{
+		"red, then nothing was committed":      {[]journal.LedgerLine{line("a", "1", "failed"), line("a", "1", "unverified")}, "1", "failed"},
+		"red, then the verifier became green":  {[]journal.LedgerLine{line("a", "1", "failed"), line("a", "1", "verified")}, "1", "verified"},
+		"green, then a commit without verdict": {[]journal.LedgerLine{line("a", "1", "verified"), line("a", "2", "unverified")}, "2", "unverified"},
+		"green, then a reviewer":               {[]journal.LedgerLine{line("a", "1", "verified"), line("b", "1", "")}, "1", "verified"},
+		"green, then a turn without a tree":    {[]journal.LedgerLine{line("a", "1", "verified"), line("", "", "")}, "1", "verified"},
+		"a reviewer, then green":               {[]journal.LedgerLine{line("b", "1", ""), line("a", "2", "verified")}, "2", "verified"},
+	} {
+		var got taskTrace
+		for _, l := range tc.lines {
+			got.judged(l)
+		}
+		if got.commit != tc.commit || got.word != tc.word {
+			t.Errorf("%s: %s at %s, want %s at %s", name, got.word, got.commit, tc.word, tc.commit)
 		}
 	}
 }
