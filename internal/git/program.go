@@ -115,6 +115,11 @@ var settings = []string{
 	"-c", "core.fsmonitor=false",
 	"-c", "commit.gpgSign=false",
 	"-c", "log.showSignature=false",
+	// merge.verifySignatures runs one of these; the program false says that the signature is bad
+	"-c", "gpg.program=false",
+	"-c", "gpg.openpgp.program=false",
+	"-c", "gpg.x509.program=false",
+	"-c", "gpg.ssh.program=false",
 	"-c", "submodule.recurse=false",
 	"-c", "core.alternateRefsCommand=true", // the program true
 	"-c", "core.sshCommand=false", // the program false

@@ -434,6 +434,30 @@ func TestAMergeThatCannotBe(t *testing.T) {
 	}
 }
 
+// A program that the repository's configuration names for signatures does not run, even if merges
+// need signed commits.
+func TestASignedCommit(t *testing.T) {
+	p := newProject(t)
+	p.branch("task/one", "main", "one", "1\n")
+	text := p.git("cat-file", "commit", "task/one")
+	head, message, _ := strings.Cut(text, "\n\n")
+	p.write(".claude-swarm/commit", head+"\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n"+message+"\n")
+	p.git("update-ref", "refs/heads/task/one", p.git("hash-object", "-t", "commit", "-w", ".claude-swarm/commit"))
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "gpg")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.git("config", "merge.verifySignatures", "true")
+	p.git("config", "gpg.program", program)
+	m := p.ask("task/one")
+	p.run()
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the program that the configuration names for signatures ran")
+	}
+	p.expect(m.ID, merge.Waiting)
+}
+
 // The target moves while the verifier runs: the merge begins again, from the new target, also if
 // that was force-pushed.
 func TestATargetThatMoves(t *testing.T) {
