@@ -11,6 +11,7 @@ import (
 	"github.com/claude-swarm/claude-swarm/swarm/mail"
 	"github.com/claude-swarm/claude-swarm/swarm/runner"
 	"github.com/claude-swarm/claude-swarm/swarm/verify"
+	"github.com/claude-swarm/claude-swarm/swarm/worktree"
 )
 
 // errUnverified reports that the daemon ended while a verifier was running. The next daemon runs it
@@ -49,7 +50,17 @@ func (p *agentVerifiers) judge(ctx context.Context, names []string, j *mail.Job)
 		j.Verification = &journal.Verification{Word: journal.WorkUnverified, Why: err.Error()}
 		return context.Cause(ctx)
 	}
-	if j.Commit = tip; tip == j.Rec.Base {
+	j.Commit = tip
+	// A person merges the branch, so a verdict on another commit would prove nothing.
+	branch, err := p.tree.trees.Tip(ctx, tree)
+	if err != nil {
+		j.Verification = &journal.Verification{Word: journal.WorkUnverified, Why: err.Error()}
+		return context.Cause(ctx)
+	} else if branch != tip {
+		j.Verification = &journal.Verification{Word: journal.WorkUnverified, Why: elsewhere(tree, branch, tip)}
+		return nil
+	}
+	if tip == j.Rec.Base {
 		j.Verification = &journal.Verification{Word: journal.WorkUnverified, Why: "nothing was committed"}
 		return nil
 	}
@@ -91,6 +102,14 @@ func (p *agentVerifiers) judge(ctx context.Context, names []string, j *mail.Job)
 	verification.TestsChanged = slices.Compact(verification.TestsChanged)
 	j.Verification = verification
 	return nil
+}
+
+// elsewhere says why the commit at which a turn ended is not that of its branch.
+func elsewhere(tree worktree.Tree, branch, tip string) string {
+	if branch == "" {
+		return fmt.Sprintf("the branch %s was deleted, and the commit %.12s is checked out", tree.Branch, tip)
+	}
+	return fmt.Sprintf("the commit %.12s is checked out, but the branch %s is at %.12s", tip, tree.Branch, branch)
 }
 
 // verified runs the verifiers after a turn that ended well, before its end is settled. ctx is the

@@ -145,6 +145,56 @@ func TestUnverifiedWork(t *testing.T) {
 	}
 }
 
+// A verdict is about the branch that a person merges. Work that is not on it is unverified, and its
+// folder stays. Work on it is verified, even if the folder is gone.
+func TestWorkOutsideItsBranch(t *testing.T) {
+	r := newVerifying(t, "grep -q good work.txt")
+	ways := map[string]func(dir, branch string) error{
+		"is checked out, but the branch": func(dir, branch string) error {
+			r.gitIn(dir, "checkout", "-q", "-b", "other")
+			r.gitIn(dir, "update-ref", branch, "HEAD~1")
+			return nil
+		},
+		"was deleted": func(dir, branch string) error {
+			r.gitIn(dir, "checkout", "-q", "--detach")
+			r.gitIn(dir, "update-ref", "-d", branch)
+			return nil
+		},
+		"test: green": func(dir, _ string) error { return os.RemoveAll(dir) },
+	}
+	r.backend.Script = func(turn runner.Turn) []runnertest.Step {
+		return []runnertest.Step{runnertest.Do(func(context.Context, runner.Turn) error {
+			dir := turn.Spec.Dir
+			branch := r.gitIn(dir, "symbolic-ref", "HEAD")
+			if err := os.WriteFile(filepath.Join(dir, "work.txt"), []byte("good\n"), 0o600); err != nil {
+				return err
+			}
+			r.commit(dir, "work")
+			for why, do := range ways {
+				if strings.Contains(turn.Prompt, "do it: "+why) {
+					return do(dir, branch)
+				}
+			}
+			return nil
+		}), runnertest.Say("did it")}
+	}
+	r.start()
+	for why := range ways {
+		id := r.send("coder", "do it: "+why)
+		r.answer(id)
+		word := journal.WorkUnverified
+		if why == "test: green" {
+			word = journal.WorkVerified
+		}
+		if p := r.receipt("coder", id).Verification; p == nil || p.Word != word || !strings.Contains(p.Why, why) {
+			t.Errorf("the verification is %+v, want %s: %s", p, word, why)
+		}
+		if word == journal.WorkVerified && r.receipt("coder", id).Verification.Commit != r.git("rev-parse", "task/"+id) {
+			t.Error("another commit was verified")
+		}
+	}
+}
+
 // The daemon ends while a verifier runs: the next one verifies the same turn again.
 func TestADaemonThatEndsWhileItVerifies(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")

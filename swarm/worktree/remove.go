@@ -66,7 +66,7 @@ func busy(admin string) string {
 	return ""
 }
 
-// Look asks git about a tree's folder.
+// Look asks git about a tree's folder. Without a folder, only the branch counts.
 func (t *Trees) Look(ctx context.Context, tree Tree) (Look, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,6 +77,11 @@ func (t *Trees) Look(ctx context.Context, tree Tree) (Look, error) {
 }
 
 func (t *Trees) look(ctx context.Context, tree Tree) (l Look, err error) {
+	if !exists(t.Path(tree)) {
+		l.Branch = tree.Branch
+		l.Head, err = t.commit(ctx, "refs/heads/"+tree.Branch)
+		return l, err
+	}
 	out, err := t.inTree(ctx, tree, nil, "status", "--porcelain=v2", "--branch", "-z",
 		"--untracked-files=normal", "--ignore-submodules=dirty") // git would run in a repository that is in the tree
 	if err != nil {
