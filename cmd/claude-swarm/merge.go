@@ -200,7 +200,7 @@ func (m *merger) tree(id string) (worktree.Tree, error) {
 		if t.Branch == id || merge.NameOf(t.Branch) == id {
 			return t, nil
 		}
-		if dropbox.MatchID(merge.NameOf(t.Branch), id) {
+		if id != "" && dropbox.MatchID(merge.NameOf(t.Branch), id) {
 			found = append(found, t)
 		}
 	}
