@@ -2,6 +2,7 @@ package worktree_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,13 +99,13 @@ func TestTwoProjectsInOneRepository(t *testing.T) {
 	p := newProject(t)
 	base := p.dir
 	branches := map[string]bool{}
-	for _, dir := range []string{base, filepath.Join(base, "a/b"), filepath.Join(base, "c")} {
+	for n, dir := range []string{base, filepath.Join(base, "a/b"), filepath.Join(base, "c"), filepath.Join(base, ".ü b/x..y~^:[@{")} {
 		p.dir = dir
 		if err := os.MkdirAll(filepath.Join(dir, ".claude-swarm"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range []string{"", "k7f3q9m2xd"} {
-			agent := strings.ReplaceAll("coder"+dir[len(base):], "/", "") // the agents of a task differ
+			agent := fmt.Sprint("coder", n) // the agents of a task differ
 			if task == "" {
 				agent = "coder"
 			}

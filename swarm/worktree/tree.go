@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // A Mode says in which working tree an agent's turns run.
@@ -74,11 +75,21 @@ var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[
 func namesOf(prefix, agent, task string, again bool) (dir, branch string) {
 	switch {
 	case task == "":
-		return path.Join(folder, agent), "agent/" + strings.ReplaceAll(prefix, "/", "-") + agent
+		return path.Join(folder, agent), "agent/" + inBranch(prefix) + agent
 	case again:
 		task += "-" + agent
 	}
 	return path.Join(folder, "agent-task-"+task), "task/" + task
+}
+
+// inBranch replaces in a path what a branch cannot have or a shell would not take as it is.
+func inBranch(path string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r != unicode.ReplacementChar && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '-'
+	}, path)
 }
 
 // below returns the folder in a tree that corresponds to a folder of the project. top is the
