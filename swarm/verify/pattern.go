@@ -81,7 +81,7 @@ func matchFrom(pattern, parts []string, in bool) bool {
 var tests = []string{
 	"*_test.*", "test_*.*", "*.test.*", "*.spec.*", "*_spec.*", "*Test.*", "*Tests.*", "*Spec.*", "conftest.py",
 	"test/", "tests/", "spec/", "specs/", "e2e/", "testdata/", "__tests__/", "__snapshots__/", "fixtures/",
-	"pytest.ini", "tox.ini", "jest.config.*", "vitest.config.*", "playwright.config.*", ".github/workflows/*",
+	"pytest.ini", "tox.ini", "jest.config.*", "vitest.config.*", "playwright.config.*", ".github/workflows/*", ".gitattributes",
 }
 
 // isTest reports whether a change of a file may change what a verifier tests: a test, a file whose

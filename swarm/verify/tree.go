@@ -3,6 +3,7 @@ package verify
 import (
 	"bytes"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,9 +30,8 @@ func entries(ctx context.Context, g *git.Repo, commit string) ([]treeEntry, erro
 	return all, nil
 }
 
-// treeOf returns the tree that is run: that of the commit, in which the files that match protect
-// are as in the target. The file at index must not exist, or be an index of git; the caller
-// removes it.
+// treeOf returns the tree that is run: that of the commit, in which the protected files are as in
+// the target. The file at index must not exist, or be an index of git; the caller removes it.
 func treeOf(ctx context.Context, g *git.Repo, index, commit, target string, protect []string) (string, error) {
 	if len(protect) == 0 || target == commit {
 		out, err := g.Run(ctx, "rev-parse", "--verify", commit+"^{tree}")
@@ -48,12 +48,12 @@ func treeOf(ctx context.Context, g *git.Repo, index, commit, target string, prot
 	var info strings.Builder
 	// A file is removed before one is added, because a folder may have taken its place.
 	for _, e := range is {
-		if matches(protect, e.path) {
+		if fromTarget(protect, e.path) {
 			info.WriteString("0 " + strings.Repeat("0", len(e.object)) + "\t" + e.path + "\x00")
 		}
 	}
 	for _, e := range shall {
-		if matches(protect, e.path) {
+		if fromTarget(protect, e.path) {
 			info.WriteString(e.mode + " " + e.object + "\t" + e.path + "\x00")
 		}
 	}
@@ -66,6 +66,12 @@ func treeOf(ctx context.Context, g *git.Repo, index, commit, target string, prot
 	}
 	out, err := built.Run(ctx, "write-tree")
 	return string(bytes.TrimSpace(out)), err
+}
+
+// fromTarget reports whether a file is protected. One with attributes is, because it says with which
+// line ends and in which encoding git writes other protected files.
+func fromTarget(protect []string, file string) bool {
+	return path.Base(file) == ".gitattributes" || matches(protect, file)
 }
 
 // changed lists the paths that differ between two commits and that isTest selects, or that match

@@ -385,6 +385,22 @@ func TestProtect(t *testing.T) {
 	}
 }
 
+// Attributes change how git writes a protected file, so they are those of the target, too.
+func TestProtectFromAttributes(t *testing.T) {
+	f := newField(t)
+	f.write("ci/forbidden", "bad\n")
+	f.commit("the target")
+	f.git("checkout", "-q", "-b", "task")
+	f.write("a.go", "bad\n")
+	f.write(".gitattributes", "ci/forbidden text eol=crlf\n")
+	f.commit("another line end")
+	v := f.run("! grep -qxf ci/forbidden a.go", func(q *verify.Request) { q.Target, q.Protect = "main", []string{"ci/"} })
+	want(t, v, verify.Red, "", "exit status 1")
+	if !slices.Equal(v.Changed, []string{".gitattributes", "a.go"}) {
+		t.Errorf("changed are %q", v.Changed)
+	}
+}
+
 // No hook runs, wherever the configuration of the repository says that hooks are.
 func TestNoHookRuns(t *testing.T) {
 	f := newField(t)
