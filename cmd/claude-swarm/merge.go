@@ -186,9 +186,13 @@ func (m *merger) request(c *cli.Context) (merge.Request, error) {
 			}
 		}
 	}
+	last := ""
+	if tree.State == worktree.Removed {
+		last = tree.Tip
+	}
 	return merge.Request{
 		Branch: tree.Branch, Target: cmp.Or(c.String("into"), tree.Target), Task: tree.Task, Agent: tree.Agent,
-		Subject: m.subject(tree.Task), By: m.Me.Name,
+		Subject: m.subject(tree.Task), By: m.Me.Name, Last: last,
 	}, nil
 }
 

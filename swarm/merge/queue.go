@@ -68,6 +68,7 @@ type Request struct {
 	Agent   string // the author, or ""
 	Subject string // what was asked for, or ""
 	By      string // who asks for the merge
+	Last    string // the last known commit of the branch, or ""; the error names it if there is no such branch
 }
 
 // Ask puts a merge into the queue. A merge that was refused is put there again. The error is a
@@ -85,6 +86,8 @@ func (q *Queue) plan(ctx context.Context, r Request) (Merge, error) {
 	commit, err := q.branch(ctx, r.Branch)
 	if err != nil {
 		return Merge{}, err
+	} else if commit == "" && r.Last != "" {
+		return Merge{}, &RefusedError{fmt.Sprintf("the branch %s does not exist; it was at %.12s when its folder was removed", r.Branch, r.Last), fmt.Sprintf("git branch %s %.12s", r.Branch, r.Last)}
 	} else if commit == "" {
 		return Merge{}, &RefusedError{fmt.Sprintf("the branch %s does not exist", r.Branch), "git branch --list 'task/*' 'agent/*'"}
 	}
