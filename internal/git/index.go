@@ -1,9 +1,7 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"slices"
 )
@@ -22,17 +20,4 @@ func (g *Repo) Feed(ctx context.Context, in io.Reader, args ...string) ([]byte, 
 	cmd := g.Command(ctx, args...)
 	cmd.Stdin = in
 	return output(cmd)
-}
-
-// ErrNoCommit reports that a name stands for no commit.
-var ErrNoCommit = errors.New("no such commit")
-
-// Commit returns the full object name of a commit. The error is [ErrNoCommit] if the repository
-// has none with this name.
-func (g *Repo) Commit(ctx context.Context, name string) (string, error) {
-	out, err := g.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if Exited(err, 1) || Exited(err, 128) { // 128: the text cannot be the name of an object
-		return "", ErrNoCommit
-	}
-	return string(bytes.TrimSpace(out)), err
 }

@@ -16,11 +16,11 @@ import (
 
 // branch returns the commit of a branch, or "" if there is no such branch.
 func (q *Queue) branch(ctx context.Context, name string) (string, error) {
-	out, err := q.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+name+"^{commit}")
-	if git.Exited(err, 1) || git.Exited(err, 128) {
+	commit, err := q.repo.Commit(ctx, "refs/heads/"+name)
+	if errors.Is(err, git.ErrNoCommit) {
 		return "", nil
 	}
-	return out, err
+	return commit, err
 }
 
 // Unmerged returns the commits of the agents' branches that a target does not contain, by branch:

@@ -329,11 +329,11 @@ func (t *Trees) step(name string, do func() error) error {
 
 // commit returns the commit that a name stands for, or "" if there is no such commit.
 func (t *Trees) commit(ctx context.Context, name string) (string, error) {
-	out, err := t.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if git.Exited(err, 1) || git.Exited(err, 128) { // 128: the name is no object name at all
+	commit, err := t.repo.Commit(ctx, name)
+	if errors.Is(err, git.ErrNoCommit) {
 		return "", nil
 	}
-	return strings.TrimSpace(string(out)), err
+	return commit, err
 }
 
 // record writes a tree into the ledger.
